@@ -25,12 +25,15 @@ if TYPE_CHECKING:
     from bot.settings import AgentSettings
 
 _log = logging.getLogger(__name__)
-#: Loggers of libraries that log each request, at a level below a warning.
+#: Loggers of libraries that log each request at a level below a warning. Only their warnings are kept.
 _TALKATIVE = ("httpx", "httpx2", "httpcore", "openai", "anthropic")
 
 
 def build_turns(settings: AgentSettings, service: Service) -> StoredTurns | None:
-    """Return the turns of the agent that the settings describe, or None if they name no model. Raises SettingsError."""
+    """Return the `StoredTurns` of the agent that the settings describe. Return None if they name no model.
+
+    Raises SettingsError.
+    """
     if not settings.model:
         return None
     model, groups = make_model(settings), service.gate.executor
@@ -47,7 +50,7 @@ def build_turns(settings: AgentSettings, service: Service) -> StoredTurns | None
 
 
 def make_model(settings: AgentSettings) -> Model:
-    """Return the model of the settings, not connected. Raises SettingsError."""
+    """Return the model that the settings name. The model isn't connected yet. Raises SettingsError."""
     key = settings.secret()
     if not key and not settings.base_url:
         raise SettingsError(say("setting.agent.key"))

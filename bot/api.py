@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from bot.service import Service
     from hitl.connections import Connections
 
-    #: Reads the settings again for the named principal, and returns what was applied. Raises SaysoError.
+    #: Reads the settings again for the named principal. Returns the policy that applies now, and the changed settings
+    #: that need a restart. Raises SaysoError.
     Reload: TypeAlias = Callable[[str], Awaitable[Mapping[str, Any]]]
     Troubles: TypeAlias = Callable[[], Awaitable[Sequence[str]]]
 
@@ -63,10 +64,10 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
     """Serve the API on a Unix socket in the folder and, with a port, on TCP with the webhooks.
 
     Closing `parts` stops the API. `troubles` returns the troubles that keep calls from being gated. `gateway` serves
-    MCP. `place` holds the conversations with the service's agent, and `turns` the agent's stored turns, if there is an
-    agent. `reload` applies people, routes and policy again. `folder_identity` is the identity of the state folder.
-    `attended` is the file that notes for the next process which callers wait. The listeners of this process share the
-    limits in `connections`.
+    MCP. `place` is the place in which people talk to the service's agent. `turns` are the agent's stored turns, if
+    there is an agent. `reload` applies people, routes and policy again. `folder_identity` is the identity of the state
+    folder. `attended` is the file that notes for the next process which callers wait. The listeners of this process
+    share the limits in `connections`.
 
     Raises Unavailable if nothing can listen there, and SettingsError without the extra `http`.
     """

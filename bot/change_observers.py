@@ -40,5 +40,5 @@ class Listeners:
         for listener in tuple(self._all):
             try:
                 listener.changed(call)
-            except Exception:  # noqa: BLE001 - explained above
+            except Exception:  # noqa: BLE001 - the change is durable, so an observer's error is only logged
                 _log.exception("listener.failed", {"listener": type(listener).__name__, "ref": call.ref})

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: If the clock is behind by less than this, it is being corrected slowly, as NTP does. If it is further behind,
-#: somebody set it back.
+#: If the machine's clock is behind the expected time by less than this, NTP is probably correcting it slowly. If it is
+#: further behind, somebody set it back.
 _SET_BACK = timedelta(seconds=1)
 
 

@@ -86,7 +86,7 @@ async def compose(  # noqa: PLR0913 - each parameter is a dependency, passed by 
     `allow` names the workspace tools that may run; None allows all tools. `others` are the executors of other tool
     groups. `sandbox` says how commands run; if it is None, the first command finds the best sandbox of this machine. By
     default the mark (`adapters.database.mark`) lies beside the state folder, and the master keys lie in the state
-    folder. `take` opens the state folder if the caller wants to open it later.
+    folder. `take` opens and locks the state folder; by default, that fails if another service uses the folder.
 
     Raises hitl.errors.Unavailable if a part can't be opened, and the errors of `chats`; opened parts are then closed
     again.
@@ -138,7 +138,7 @@ def _logged(exposed: Callable[[], str | None]) -> Callable[[], str | None]:
 
 
 def mark_beside(state: Path) -> Path:
-    """Return the default path of the mark for a state folder."""
+    """Return the default path of the mark (`adapters.database.mark`) for a state folder."""
     return state.with_name(state.name + ".mark")
 
 

@@ -64,7 +64,7 @@ class Console:
         self._router.listen(self._surface)
 
     def wording(self) -> Wording:
-        """Return the language of the person."""
+        """Return the wording in the language of the person."""
         return self._gate.people.wording(self._place, self._identity)
 
     async def open_calls(self) -> list[Call]:
@@ -142,7 +142,8 @@ class Console:
             self._chat.outcome(call, whole=own and call.decision is not Decision.EXPIRED)
 
     def _concerns(self, call: Call) -> bool:
-        """Return whether to show this person the end of a call: they saw its card, they asked for it, or it expired.
+        """Return whether to show this person the outcome of a call: they saw its card, they asked for it, or it
+        expired.
 
         Calls of a person's scripts that were allowed or denied at once aren't shown.
         """
@@ -157,7 +158,9 @@ class Console:
         return self._gate.access.may_see(self._principal, call)
 
     async def _remind(self, waiting: list[Call]) -> None:
-        """After other messages, show which one call is still pending, so that the person's next yes can be about it."""
+        """If the only pending call isn't the latest thing on the screen, show it again, so that the next yes can
+        mean it.
+        """
         if len(waiting) == 1 and self._chat.last != waiting[0].ref:
             still = await self._service.store.get(waiting[0].ref)
             if still and still.status is Status.PENDING:

@@ -33,8 +33,8 @@ _NOTES = "Buy milk.\nCall Ada about the release.\n"
 class Demo:
     """One run of the demo. If `workspace` or `state` is None, a temporary folder is used and deleted at the end.
 
-    `timeout_s` is how many seconds a request stays pending; None takes the policy's timeout. `language` is the language
-    that people read.
+    A request stays pending for `timeout_s` seconds; None takes the policy's timeout. `language` is the language that
+    people read.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Demo:
         self._identity = f"local:{os.getuid()}"
 
     async def run(self, *, interactive: bool) -> None:
-        """Talk until the end of input, then withdraw the pending requests."""
+        """Run the conversation until the end of input, then withdraw the pending requests."""
         with self._folders() as (workspace, state):
             running = await compose(
                 state=state,
@@ -76,7 +76,7 @@ class Demo:
             shutil.rmtree(root, ignore_errors=True)
 
     def _people(self) -> Directory:
-        """Return one person who asks and approves.
+        """Return a directory with one person, who asks and approves.
 
         As the only person, they may approve their own requests up to high risk.
         """

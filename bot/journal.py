@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from hitl.call import Call, Result
 
 _log = logging.getLogger(__name__)
-#: The logged steps of at most this many requests are remembered. Requests are remembered from their decision to the end
-#: of their run, and far fewer than this run at any one time.
+#: The logged steps of at most this many requests are remembered, from the decision to the end of the run. At any one
+#: time, far fewer requests run.
 _KNOWN = 1_000
 #: Decisions that are made at once, when the request is submitted.
 _AT_ONCE = frozenset({Decision.ALLOWED, Decision.DENIED, Decision.UNDELIVERABLE})

@@ -32,8 +32,9 @@ _PROMPT = "> "
 
 
 class Talk:
-    """Reads lines, and records when each line was begun, because a line that was begun before a card appeared can't
-    answer that card.
+    """Reads lines, and records the time at which each line was begun.
+
+    A line that was begun before a card appeared can't answer that card.
     """
 
     def __init__(self, service: Service, *, identity: str, conversation: str) -> None:
@@ -56,8 +57,8 @@ class Talk:
             colour=colour,
             screen=self._screen,
         )
-        # The session erases the typed line, and we show it again ourselves. So we know which lines are above the
-        # prompt.
+        # prompt_toolkit erases the typed line, and we show the line again ourselves. So we know which lines are above
+        # the prompt.
         self._session: PromptSession[str] = PromptSession(
             _PROMPT,
             bottom_toolbar=self._bar,

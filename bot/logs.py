@@ -1,7 +1,7 @@
-"""The service's log: one line for each event on stderr, `name=value` for each fact or one JSON object, secrets masked.
+"""The service's log: one line on stderr for each event, as `name=value` pairs or as a JSON object, with secrets masked.
 
-All code logs by the standard library, with the event's name as the message and its facts as a mapping for argument. So
-the lines of libraries have the same form, and no fact has the name of a field that every record has.
+All code logs by the standard library, with the event's name as the message and a mapping of its facts as the argument.
+So the lines of libraries have the same form, and the name of a fact can't clash with a field of the log record.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def configure(form: str = "text", level: str = "info") -> None:
 
 
 class Line(logging.Formatter):
-    """Formats `timestamp='2026-11-28T12:00:00.000000Z' level='info' event='service.ready' socket='...'`.
+    """Formats a record as one line: `timestamp='2026-11-28T12:00:00.000000Z' level='info' event='service.ready' ...`.
 
     Values are written as Python's `repr`, so that no value can start a new line; a traceback is a value too.
     """
@@ -77,7 +77,7 @@ class JsonLine(Line):
 def _event(record: logging.LogRecord) -> str:
     """Return the message with its facts. If the facts don't fit the message, return both unformatted.
 
-    Without this, logging itself would report the mistake, on lines without masking.
+    Otherwise `logging` itself would print the mistake, and the printed facts would not be masked.
     """
     try:
         return record.getMessage()

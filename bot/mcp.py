@@ -59,14 +59,15 @@ def build_servers(settings: Settings) -> Servers:
 
 
 def build_gateway(service: Service, servers: Servers) -> Gateway:
-    """Return the gateway of a running service."""
+    """Return the MCP gateway of a running service, in front of these servers."""
     return Gateway(service, servers)
 
 
 def line_server(service: Service, gateway: Gateway, folder: Path, connections: Connections) -> LineServer:
-    """Return the server for the relays of this machine's users, on a socket in the service's runtime folder.
+    """Return the server for the relays of this machine's users (`sayso mcp`), on a socket in the service's runtime
+    folder.
 
-    `connections` is the room that this process's listeners share.
+    `connections` limits the connections of all listeners of this process together.
     """
 
     async def admit(uid: int, party: Party) -> Caller:
@@ -131,11 +132,11 @@ def _passed(server: str, variable: str) -> str:
 
 
 def _kept(command: Sequence[str]) -> Sequence[str]:
-    """Return the command line that starts a server under a keeper.
+    """Return the command line that starts a server under a keeper, which is a small parent process.
 
     With a keeper, the server ends when this service ends, and it can't act as a person with the service's user id.
     """
     program = shutil.which(command[0])
     if program is None:
         raise FileNotFoundError(2, f"{command[0]} isn't installed")
-    return kept_program([os.path.abspath(program), *command[1:]], _GRACE_S)  # noqa: PTH100 - links must stay as they are
+    return kept_program([os.path.abspath(program), *command[1:]], _GRACE_S)  # noqa: PTH100 - `Path.resolve` would follow links, which must stay as they are

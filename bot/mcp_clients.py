@@ -1,7 +1,8 @@
 """Moves the MCP servers of a client behind the gateway, and back: `sayso init mcp CLIENT`.
 
-After the move, the client's file names one server, the relay. Its former servers are in the settings; each value of an
-environment or header is in a separate file. A backup beside those files restores the client's file to the byte.
+After the move, the client's file names one server, the relay. The client's former servers are in the settings; each
+value of an environment or header is in a separate file. A backup beside those files restores the client's file to the
+byte.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ class Move:
     left: Mapping[str, str] = field(default_factory=dict)
     #: (server, argument) of each argument whose value looks like a secret and will be in the settings.
     exposed: Sequence[tuple[str, str]] = ()
-    #: The values of all servers that must not be shown to anybody.
+    #: The private values of all servers: their environment, headers and secret arguments. Nobody may see these values.
     private: frozenset[str] = frozenset()
 
 
@@ -141,7 +142,10 @@ def plan(client: McpClient, file: Path, settings: Path, folder: Path, relay: lis
 
 
 def carry_out(move: Move) -> None:
-    """Write everything. The client's file comes last, so that an earlier failure changes nothing for the client."""
+    """Write the files of a move.
+
+    The client's file comes last: if an earlier write fails, nothing changes for the client.
+    """
     move.backup.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     for file, value in move.secrets.items():
         _write(file, value.encode())
@@ -176,7 +180,7 @@ def take_back(client: McpClient, folder: Path) -> tuple[Path, bool]:
     file, settings = Path(record["file"]), Path(record["settings"])
     text = _settings_text(settings, file)
     before, now = base64.b64decode(record["before"]), _read(file)
-    if now != before:  # If the files are equal, the move ended before it changed the client's file.
+    if now != before:  # If the file is as before, the move ended before it changed this file.
         if _hash(now) != record["after"]:
             raise SettingsError(say("move.changed", file=file, backup=backup))
         _replace(file, before)
@@ -279,7 +283,7 @@ def _of_projects(client: McpClient, values: Mapping[str, Any], file: Path) -> di
 
 
 def _why_left(server: Server) -> str | None:
-    """Return why a server can't be put behind the gateway, or None if it can."""
+    """Return the reason why a server can't be put behind the gateway, or None if it can."""
     values = server.values
     if not _group(server.name):
         return say("move.why.name")
@@ -296,7 +300,10 @@ def _why_left(server: Server) -> str | None:
 
 
 def _groups(moved: Sequence[Server]) -> list[str]:
-    """Return the tool group of each server. A project's server gets the project's name too if its name is taken."""
+    """Return the tool group of each server.
+
+    If the name of a project's server is taken, the project's name is added to it.
+    """
     names: list[str] = []
     for server in moved:
         group = _group(server.name)

@@ -64,7 +64,10 @@ _NOWHERE = "none"
 
 
 class Metrics:
-    """The metrics of this process. Its listener for `SqliteStore.committed` is `heard`."""
+    """The metrics of this process.
+
+    `SqliteStore.committed` must contain the method `heard`, which counts each change.
+    """
 
     def __init__(self, clock: Clock, known: Sequence[str]) -> None:
         """`known` are the names of surfaces. Any other name is counted as `other`."""
@@ -120,7 +123,7 @@ class Metrics:
         try:
             for entry in change.entries:
                 self._count(entry, change.call)
-        except Exception:  # noqa: BLE001 - explained above
+        except Exception:  # noqa: BLE001 - a metric must not make a call fail
             _log.exception("metrics.failed")
 
     def _count(self, entry: Entry, call: Call | None) -> None:
@@ -158,7 +161,7 @@ class Metrics:
     def look(self, database: Path) -> None:
         """Set the gauges to the numbers in the database.
 
-        The method reads the database beside the service, and takes some milliseconds.
+        The method opens its own connection to the database, and takes some milliseconds.
         """
         from adapters.database.sqlite.survey import surveyed
 
@@ -193,7 +196,7 @@ async def serve_metrics(
     """Count changes from now on, and serve `/metrics` on a separate port, until `parts` is closed.
 
     The page needs no password, as is usual for exporters: it contains no people, tools or texts, and changes nothing.
-    Raises Unavailable if the port can't be used. `connections` is the room that this process's listeners share.
+    Raises Unavailable if the port can't be used. `connections` limits the connections of all listeners of this process.
     """
     from starlette.applications import Starlette
     from starlette.responses import Response

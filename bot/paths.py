@@ -1,4 +1,4 @@
-"""A test of paths that several modules need."""
+"""A check of paths that several modules need: whether a path lies in a folder."""
 
 from __future__ import annotations
 

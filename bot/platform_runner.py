@@ -26,8 +26,8 @@ _log = logging.getLogger(__name__)
 class Connector:
     """Runs one platform. It connects when the platform is up. Until then `troubles` says why it isn't connected.
 
-    The name of the platform's surface is the source of its events in the inbox, and begins its troubles and log events.
-    Raises SettingsError if the platform can't receive with its settings.
+    The name of the platform's surface is the source of its events in the inbox. Troubles and log events begin with this
+    name. Raises SettingsError if the platform can't receive with its settings.
     """
 
     def __init__(
@@ -110,7 +110,9 @@ class Connector:
                 return who
 
     async def _refresh_open_cards(self) -> None:
-        """Let each open card ask people to press again, if presses were lost while this process was down."""
+        """If the platform may have lost presses while this process was down, let open cards ask people to press
+        again.
+        """
         for call in await self._service.store.pending() if self.platform.surface.loses_presses else ():
             here = [route for route in call.routes if route.startswith(f"{self._name}:")]
             if here:

@@ -54,7 +54,7 @@ class Platforms:
         self._service: Service | None = None
 
     async def make(self, store: SqliteStore, keys: Keyring) -> Mapping[str, PlatformChat]:
-        """Return the chats by the first part of their routes. Raises SettingsError."""
+        """Return platform name -> the platform's chat. Raises SettingsError."""
         core = Core(store, keys, self._settings.directory())
         for name in self._settings.set_up():
             self._platforms.append(await build(self._settings, name, core))
@@ -133,7 +133,10 @@ def mounted(endpoint: Endpoint) -> Route:
 
 
 def _shortage(state: Path) -> Iterator[str]:
-    """Yield a sentence if there is too little disk space to record the next call. Reads would still work."""
+    """Yield a sentence if there is too little disk space to record the next call.
+
+    Without this check the service would look ready, because reading the store would still work.
+    """
     try:
         free = shutil.disk_usage(state).free
     except OSError as error:

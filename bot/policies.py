@@ -33,8 +33,8 @@ _log = logging.getLogger(__name__)
 #: Seconds between two reads of the document. A change applies only when two reads in a row give the same text, so that
 #: a half-written file doesn't apply.
 LOOK_EVERY_S = 1.0
-#: For a start and for a reload by signal: the seconds between two reads. A text that still changes after this number of
-#: reads is given up.
+#: For a start and for a reload: the seconds between two reads. A text that still changes after this number of reads is
+#: given up.
 SETTLES_S, _READS = 0.25, 20
 #: The modules that the policy engine imports at its first use, and the packages that contain them.
 _NEEDED = {
@@ -47,7 +47,7 @@ _NEEDED = {
 
 
 class Library:
-    """The named documents of several sources. A name may occur in one source only."""
+    """The named policy documents of several sources. A name may occur in one source only."""
 
     def __init__(
         self, sources: Sequence[DocumentSource], *, paths: Paths | None = None, resolver: Resolver | None = None
@@ -57,7 +57,10 @@ class Library:
         self._resolver = resolver
 
     def read(self, name: str) -> Document:
-        """Return the document with that name. Raises SettingsError if there is no usable document with that name."""
+        """Return the policy document with that name.
+
+        Raises SettingsError if there is no usable document with that name.
+        """
         found: list[Document] = []
         missing: list[str] = []
         for source in self._sources:
@@ -151,7 +154,7 @@ class Policies:
         return Prepared(library, name, document, library.load(document))
 
     async def take(self, prepared: Prepared) -> None:
-        """Apply a prepared policy. Record the change if it differs from the policy before."""
+        """Apply a prepared policy. Record the change if the policy differs from the previous policy."""
         same = (prepared.name, prepared.document) == (self._name, self._document)
         self._library, self._name = prepared.library, prepared.name
         self._document, self._policy, self._trouble = prepared.document, prepared.policy, ""
@@ -159,7 +162,7 @@ class Policies:
             await self._record(Event.POLICY_LOADED)
 
     def troubles(self) -> Sequence[str]:
-        """Return why the present document isn't the policy that applies, or nothing if it is."""
+        """Return the reason why the present document doesn't apply, or nothing if it applies."""
         return [self._trouble] if self._trouble else []
 
     async def start(self, store: Calls) -> None:
@@ -220,7 +223,10 @@ class Policies:
             await self._record(Event.POLICY_REFUSED, why=why[:500])
 
     async def _record(self, event: Event, **more: str) -> None:
-        """Write an event to the service's own record and to the log. If the store fails, other parts report that."""
+        """Write an event to the service's own record and to the log.
+
+        This doesn't report a failing store, because other parts do.
+        """
         told = {"name": self._name, "from": self._document.origin, "digest": self._policy.digest, **more}
         _log.log(40 if more else 20, f"policy.{event.removeprefix('policy_')}", told)
         if self._store is None:
@@ -230,7 +236,7 @@ class Policies:
 
 
 def need_engine() -> None:
-    """Raise SettingsError that names the first missing package of the policy engine."""
+    """Raise SettingsError if a package of the policy engine is missing. The error names the first missing package."""
     for module, package in _NEEDED.items():
         try:
             importlib.import_module(module)

@@ -64,7 +64,7 @@ class Reloading:
         `by` is the principal who asked for the reload.
 
         Returns the policy's name and digest, and the settings that changed but need a restart. Raises ReloadRefused if
-        a part can't be used, and Unavailable. After an error nothing has changed.
+        a part can't be used, and Unavailable if the store fails. After an error nothing has changed.
         """
         async with self._turn:
             try:

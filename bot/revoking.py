@@ -24,7 +24,10 @@ def revoked_file(state: Path) -> Path:
 
 
 def older_file(source: Path) -> Path:
-    """Return the file beside the settings in which earlier versions kept the names. It is still read."""
+    """Return the file beside the settings in which earlier versions kept the names.
+
+    The service still reads this file.
+    """
     return source.with_name(f"{source.name}.revoked")
 
 
@@ -32,8 +35,8 @@ def revoked_names(state: Path, source: Path | None) -> frozenset[str]:
     """Return the revoked names of a state folder, and the names beside the settings file `source`.
 
     Some users, such as an agent's, can't enter the state folder. For these users, only the second file counts. This is
-    safe, because such a user decides nothing by the list. Raises OSError if a file exists and can't be read, because it
-    may end rights.
+    safe, because such a user decides nothing by the list. Raises OSError if a file exists and can't be read, because
+    the file may end rights.
     """
     found = _names(older_file(source)) if source else frozenset()
     if not os.access(state, os.X_OK, effective_ids=True):

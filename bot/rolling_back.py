@@ -19,7 +19,10 @@ _log = logging.getLogger(__name__)
 
 
 async def roll_back(gate: Gate) -> None:
-    """End all open calls, because the database is older than its mark. The record gets a line about it."""
+    """End all open calls, because the database is older than its mark (`adapters.database.mark`).
+
+    Add a line about this to the record.
+    """
     _log.error("store.older", {"why": say("start.older")})
     while any([await _voided(gate, call) for call in await gate.store.unfinished()]):
         pass
@@ -28,14 +31,14 @@ async def roll_back(gate: Gate) -> None:
             await gate.store.commit(adding(Change(handled=(event.source, event.id))))
     for turn in await gate.store.open_turns():
         await gate.store.keep_turn(replace(turn, done=True))
-    # This commit comes last because it moves the mark. If a start fails before this commit, the next start repeats all
-    # steps.
+    # This commit comes last because it moves the mark to the restored database. If a start fails before this commit,
+    # the next start repeats all steps.
     await gate.store.commit(adding(Change(entries=(Entry("", Event.ROLLED_BACK, "service", {}),))))
 
 
 async def _voided(gate: Gate, call: Call) -> Call | None:
-    """Return the ended call. Return None if its row can't be ended, because that must not keep the service from
-    starting.
+    """End the call, and return it. If the call can't be ended, log that and return None, so that the service still
+    starts.
     """
     try:
         return await gate.void(call)

@@ -203,10 +203,7 @@ def surface_lines(settings: Settings) -> Iterator[str]:
 
 
 def _mcp() -> ModuleType:
-    """Import the module that builds the MCP gateway.
-
-    Raises SettingsError, which names the extra, if it isn't installed.
-    """
+    """Import the module that builds the MCP gateway. Raises SettingsError without the extra `mcp`."""
     try:
         return importlib.import_module("bot.mcp")
     except ModuleNotFoundError as error:
@@ -214,17 +211,17 @@ def _mcp() -> ModuleType:
 
 
 def _metrics() -> ModuleType:
-    """Import the module for Prometheus metrics. Raises SettingsError, which names the extra, if it isn't installed."""
+    """Import the module for Prometheus metrics. Raises SettingsError without the extra `metrics`."""
     return importlib.import_module("bot.metrics")
 
 
 def _traces() -> ModuleType:
-    """Import the module that writes traces. Raises SettingsError, which names the extra, if it isn't installed."""
+    """Import the module that writes traces. Raises SettingsError without the extra `otel`."""
     return importlib.import_module("bot.traces")
 
 
 def _reload_on_hangup(reloading: Reloading, parts: contextlib.AsyncExitStack) -> None:
-    """From now on, do the same on SIGHUP as on `sayso reload`. A refusal is logged and recorded."""
+    """From now on, reload on SIGHUP as `sayso reload` does. A refusal is logged and recorded."""
     loop = asyncio.get_running_loop()
     tasks: set[asyncio.Task[None]] = set()
 

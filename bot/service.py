@@ -50,7 +50,8 @@ _REMEMBERED = 512
 class Service:
     """Submits, decides, runs, expires and delivers calls. `bot.compose.compose` builds it.
 
-    `older` says that the database is older than its mark, so no call that is open in it may run.
+    `older` says that the database is an older copy: older than its mark (`adapters.database.mark`). Then no call that
+    is open in it may run.
     """
 
     def __init__(self, gate: Gate, chats: Mapping[str, Chat] | None = None, *, older: bool = False) -> None:
@@ -81,10 +82,10 @@ class Service:
         A lease that was taken in this state folder belongs to a dead process. A lease of another service runs until its
         end.
         """
-        # Starting doesn't need the reply reader. It is imported now, because otherwise the first reply in words would
-        # wait for the import.
+        # Starting doesn't need the reply reader. The reader is imported now, because otherwise the first reply in words
+        # would wait for the import.
         asyncio.get_running_loop().run_in_executor(None, import_module, "hitl.replies.yes_with_reason")
-        # The right of an agent to ask depends on its token, so the tokens come before the first reply.
+        # An agent's right to ask depends on its token, so the tokens are loaded before the first reply is read.
         await self.tokens.load()
         if self._older:
             await roll_back(self.gate)
@@ -156,7 +157,7 @@ class Service:
         return await self._ready(answered)
 
     async def _ready(self, call: Call) -> Call:
-        """Return the call when it can be shown without delay."""
+        """Prepare the call, so that it can be shown without delay, and return it."""
         await self.gate.ready(call)
         return call
 
@@ -233,9 +234,8 @@ class Service:
         return answers, [answer.lease for answer in answers if answer.lease]
 
     async def _whole(self, use_case: Coroutine[Any, Any, tuple[T, list[Lease]]]) -> T:
-        """Run the use case to its end, even if its caller is cancelled.
-
-        Each call whose lease the use case took must be run.
+        """Run the use case to its end, even if its caller is cancelled, because each call that it leases must be
+        run.
         """
         answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         whole = self._start(self._through(use_case, answer))
@@ -243,7 +243,7 @@ class Service:
         return await answer
 
     async def _through(self, use_case: Coroutine[Any, Any, tuple[T, list[Lease]]], answer: asyncio.Future[T]) -> None:
-        """Give the caller its answer, then run the leases that the use case took, the first of them in this task."""
+        """Give the caller its answer, then run the calls that the use case leased, the first of them in this task."""
         try:
             value, leases = await use_case
         except Exception as error:  # noqa: BLE001 - the caller that waits gets the error
@@ -315,7 +315,7 @@ class Service:
             except Unavailable as error:
                 _log.warning("outbox.postponed", {"why": error.message})
                 taken = ()
-            except Exception:  # noqa: BLE001 - explained below
+            except Exception:  # noqa: BLE001 - an uncaught error would end this loop
                 # Any error is caught here. An uncaught error would end the sending of all cards, and nobody would
                 # notice.
                 _log.exception("outbox.postponed")

@@ -171,11 +171,11 @@ class CardSettings(_Part):
 
 
 class HttpSettings(_Part):
-    """The TCP listener of the API, which needs a `port`. Port 0 takes a free one.
+    """The TCP listener of the API, which needs a `port`. Port 0 takes a free port.
 
     `hosts` are its host names besides the names of the loopback. `proxy` says that a proxy with TLS is in front:
     without a proxy, tokens are accepted on the loopback only. `tokens` names bearer tokens and the highest risk that
-    each may approve; medium is the default.
+    each token may approve; medium is the default.
     """
 
     host: str = "127.0.0.1"
@@ -194,7 +194,7 @@ class HttpSettings(_Part):
 
 
 class MetricsSettings(_Part):
-    """The address of `/metrics`. Without `port` it isn't served. Port 0 takes a free one."""
+    """The address of `/metrics`. Without `port`, the service doesn't serve this page. Port 0 takes a free port."""
 
     host: str = "127.0.0.1"
     port: int | None = Field(default=None, ge=0, le=65535)
@@ -249,8 +249,8 @@ class RetentionSettings(_Part):
 class McpServerSettings(_Part):
     """One MCP server whose tools this service runs: `command` (standard streams) or `url` (streamable HTTP).
 
-    Secrets come from files (`env_files`, `header_files`) or from variables of this service that `env_pass` names.
-    `start_s` is how many seconds the server may take to start.
+    Secrets come from files (`env_files`, `header_files`) or from variables of this service that `env_pass` names. The
+    server may take `start_s` seconds to start.
     """
 
     command: list[Name] = []
@@ -439,7 +439,7 @@ class Settings(BaseSettings):
         return [folder.expanduser().absolute() for folder in self.policies]
 
     def terms(self) -> Terms:
-        """Return those settings that go into the terms of calls: stage, mode, fallback, and the words on cards."""
+        """Return the stage, the mode, the fallback and the words on cards, as `Terms` for the gate."""
         named = {} if self.fallback == "deny" else self.fallback
         passes = frozenset(name for name, says in named.items() if says == "pass")
         cards = {
@@ -460,7 +460,9 @@ class Settings(BaseSettings):
         return {name: _digest(path.expanduser()) for name, path in self._named_secrets().items()}
 
     def _named_secrets(self) -> dict[str, Path]:
-        """Return the files that hold secrets, by the names of the settings that name them."""
+        """Return the name of a setting -> the file that the setting names, for each setting that names a file with a
+        secret.
+        """
         sections = {**self.set_up(), "agent": self.agent}
         found = {
             f"{part}.{key}": path
@@ -526,8 +528,8 @@ def load(path: Path | None) -> Settings:
             _anchor(Settings, values, path.absolute().parent)
         _refuse_unknown(os.environ)
         found = Settings(**values)
-        found._source = path  # noqa: SLF001 - neither file nor environment sets it
-        found._revoked = revoked_names(found.folder("state"), path)  # noqa: SLF001 - neither file nor environment sets it
+        found._source = path  # noqa: SLF001 - private, so that no file or variable sets it
+        found._revoked = revoked_names(found.folder("state"), path)  # noqa: SLF001 - private, so that no file or variable sets it
         return found
     except OSError as error:
         key = "setting.none" if isinstance(error, FileNotFoundError) else "setting.unreadable"
@@ -561,9 +563,10 @@ def read_secret(section: str, key: str, file: Path) -> SecretStr:
 
 
 def _anchor(model: type[BaseModel], values: dict[str, Any], folder: Path) -> None:
-    """Make relative paths of the file relative to its folder. The type of a setting says whether its value is a path.
+    """Make relative paths of the settings file relative to its folder. The type of a setting says whether its value is
+    a path.
 
-    If they were relative to the current folder, a start from elsewhere would make a new database with new keys, and
+    If paths were relative to the current folder, a start from elsewhere would make a new database with new keys, and
     pending requests would seem gone. Paths from the environment stay relative to the current folder.
     """
     for name in model.model_fields.keys() & values.keys():
@@ -625,13 +628,15 @@ def _mcp_secrets(mcp: object) -> Iterator[tuple[str, str, str]]:
                     yield f"servers.{server}.{key}.{name}", name, instead
 
 
-#: Variables that begin with the prefix but aren't settings: the path of the settings file, the path of the socket, the
+#: Variables that begin with `SAYSO_` but aren't settings: the path of the settings file, the path of the socket, the
 #: ref that `sayso ask` passes to its command, and variables of our own tests.
 _BESIDE = frozenset(f"{PREFIX}{name}" for name in ("CONFIG", "SOCKET", "REF", "CORPORA", "PYTHON"))
 
 
 def _refuse_unknown(environment: Mapping[str, str]) -> None:
-    """Refuse unknown variables with the prefix: a misspelled setting would not apply, and nobody would notice."""
+    """Refuse unknown variables that begin with `SAYSO_`: a misspelled setting would not apply, and nobody would
+    notice.
+    """
     known = {_variable([name]) for name in Settings.model_fields} | _BESIDE
     names = sorted(name for name in environment if name.upper().startswith(PREFIX))
     if unknown := [name for name in names if name.upper().partition("__")[0] not in known]:

@@ -49,7 +49,7 @@ _FAILED = frozenset({Result.FAILED, Result.TIMED_OUT, Result.UNKNOWN, Result.REF
 
 
 class _Refs(RandomIdGenerator):
-    """Gives the next trace the call's ref as its id."""
+    """Generates ids of traces: the next trace gets the ref of its call as its id."""
 
     ref = ""
 
@@ -59,7 +59,10 @@ class _Refs(RandomIdGenerator):
 
 
 class Traces:
-    """Writes a trace for each ended call. Its listener for `SqliteStore.committed` is `heard`."""
+    """Writes a trace for each ended call.
+
+    `SqliteStore.committed` must contain the method `heard`, which gets each change.
+    """
 
     def __init__(self, exporter: SpanExporter) -> None:
         self._ids = _Refs()
@@ -73,7 +76,7 @@ class Traces:
 
     @classmethod
     def to(cls, endpoint: str) -> Self:
-        """Return traces that are sent to an OTLP endpoint.
+        """Return a `Traces` that sends its traces to an OTLP endpoint.
 
         The variables OTEL_EXPORTER_OTLP_* set its headers and certificates.
         """
@@ -89,7 +92,7 @@ class Traces:
             for entry in change.entries:
                 if change.call is not None:
                     self._follow(entry, change.call)
-        except Exception:  # noqa: BLE001 - explained above
+        except Exception:  # noqa: BLE001 - a trace must not make a call fail
             _log.exception("traces.failed")
 
     def _follow(self, entry: Entry, call: Call) -> None:

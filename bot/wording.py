@@ -39,7 +39,7 @@ ENGLISH: Mapping[str, str] = {
     # which settings a command read
     "setting.read": "Read: the settings {file}, the state folder {state}. Name other settings with --config.",
     "setting.unread": "Read: no settings, for there is no sayso.toml in {folder}, in ~/.config/sayso or in /etc/sayso; the state folder {state}. If your service has settings elsewhere, name them with --config.",
-    # errors of the settings: a value
+    # errors of the settings: a value has the wrong type or size
     "setting.list": 'it must be a list, such as ["one", "two"]',
     "setting.table": "it must be a table of settings",
     "setting.bool": "it must be true or false",
@@ -53,7 +53,7 @@ ENGLISH: Mapping[str, str] = {
     "setting.missing": "it is missing",
     "near.setting": "no such setting (did you mean {near}?)",
     "near.policy": "{why} (did you mean {near}?).",
-    # errors of the settings: what they name isn't there, or can't be used
+    # errors of the settings: a package, file or name in them is missing or can't be used
     "setting.extra": "{what} is configured, but {module} isn't installed: install sayso[{extra}].",
     "setting.extra.http": "`sayso run` serves HTTP, but {module} isn't installed: install sayso[http].",
     "setting.extra.or_remove": "{setting} is set, but {module} isn't installed: install sayso[{extra}], or remove {setting}.",
@@ -167,13 +167,13 @@ ENGLISH: Mapping[str, str] = {
     "doctor.answers.missing": "came in by {came}; not yet by {missing}",
     "doctor.answers.came": "{kind} ({at} UTC)",
     "doctor.answers.not_yet": "{kind} ({why})",
-    # the start, at a terminal
+    # lines that `sayso run` prints on a terminal when it starts
     "start.socket": "Commands and agents of this machine: {path}",
     "start.http": "HTTP: {host}, port {port}",
     "start.platform": "{title}: events by {way}; cards go to {places}",
     "start.asked": "where a request is asked",
     "start.mcp": "MCP: {servers}",
-    # the first configuration
+    # the first configuration: `sayso init` and `sayso deploy`
     "init.nobody": "An empty name is nobody. Nothing was written.",
     "init.written": "Wrote {file}.",
     "init.written.next": "Wrote {file}. Next: sayso doctor{named}, then sayso run{named}.",
@@ -242,7 +242,7 @@ ENGLISH: Mapping[str, str] = {
     "init.one_person": "{name} is the only requester and the only approver, and one's own yes doesn't count. Add somebody to approvers.",
     "init.wait": "--wait {wait} is longer than the policy gives people: an unanswered request ends after {people:second|seconds}. To give them longer, set `defaults: {{timeout_s: {longer}}}` at the top level of the policy.",
     "init.shared": "Your own yes counts up to {limit} risk. An agent that runs as your user could give that yes too: let agents run as another user.",
-    # the command line: options and files
+    # errors of the command line: options and files
     "cli.confirm": "--confirm names another call than the one to decide",
     "cli.json_or_csv": "Name --json or --csv, not both.",
     "cli.choice": "{option} {value} is none of {choices}",
@@ -267,7 +267,10 @@ ENGLISH: Mapping[str, str] = {
     "simulate.token": "A token is a number, a colon and letters, such as 7100000001:AAtest.",
     "simulate.port": "127.0.0.1:{port} can't be had ({why}): name another port with --port.",
     "simulate.extra": "The simulator needs {module}: install sayso[simulate].",
-    # what keeps the service from starting, or from recording
+    # adding a key: `sayso keys`
+    "keys.rotated": "{path} has the new key {id}, and the {older:older key|older keys} for what {older:it has|they have} sealed. The new key is used after the next start: restart the service.",
+    "keys.given": "The settings name the key file {path}, so Sayso doesn't change it. Put a new key first into that file, keep the older keys, and restart the service.",
+    # errors that keep the service from starting, or from recording calls
     "compose.apart": "The state folder {state} lies in the workspace {workspace}, whose tools could read its keys. Move one of the two.",
     "compose.user": "{user} (tools_user) can't work in {workspace}. Run: chown -R {user} {workspace}, and let that user through every folder above it (chmod o+x).",
     "compose.workspace": "The workspace {workspace} can't be used: {why}. Name another one.",

@@ -1,4 +1,5 @@
-"""The decision about each call. It uses no chat platform, database, event loop, file system, network or clock itself.
+"""The rules of Sayso: which call may run, and who may decide that.
 
-Adapters give it all of these through the protocols in `hitl.ports`.
+This package uses no chat platform, database, event loop, file system, network or clock itself. Adapters provide these
+through the protocols in `hitl.ports`.
 """

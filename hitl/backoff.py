@@ -8,7 +8,7 @@ LONGEST_S = _PAUSES_S[-1]
 
 
 def pause_after(failures: int) -> float:
-    """Return the pause in seconds after a failure. `failures` is the number of failures in a row before it."""
+    """Return the pause in seconds after a failure, if `failures` other failures came directly before it."""
     return _PAUSES_S[min(failures, len(_PAUSES_S) - 1)]
 
 

@@ -1,4 +1,4 @@
-"""The immutable records that the other modules share: calls, verdicts, replies, votes, claims, lines of the record.
+"""The immutable records that the other modules share: calls, verdicts, replies, votes, claims, audit lines.
 
 Times are aware UTC datetimes. Arguments are kept as canonical JSON bytes (RFC 8785), because the card, the MAC and the
 run must all use the same bytes.
@@ -31,7 +31,7 @@ class State(StrEnum):
 
 
 class Decision(StrEnum):
-    """The outcome of asking whether a call may run."""
+    """The outcomes of asking whether a call may run. The call may run only after `allowed` or `approved`."""
 
     ALLOWED = "allowed"
     DENIED = "denied"
@@ -84,8 +84,9 @@ _RANKS = {risk: rank for rank, risk in enumerate(Risk)}
 
 
 class Mode(StrEnum):
-    """The operating mode: the policy decides (enforce), calls that need a person run unasked (monitor), or no policy is
-    asked (off).
+    """The operating mode of the installation.
+
+    In `enforce`, the policy decides. In `monitor`, calls that need a person run unasked. In `off`, no policy is asked.
     """
 
     ENFORCE = "enforce"
@@ -115,17 +116,18 @@ class PolicyCall(Struct, frozen=True):
     trusted_annotations: bool = False
     requester: str | None = None
     origin: str | None = None
-    #: Whether the caller starts a command, whatever the tool's name is. `command` in `args` holds its words, as a list.
+    #: Whether the call starts a command, whatever the tool's name is. In that case `args["command"]` is a list of
+    #: words.
     is_command: bool = False
     #: Whether the call runs in a sandbox that allows only its folder and no network.
     isolated: bool = False
-    #: Whether another program serves the tool, and not a coding agent or this service. The name of such a tool proves
+    #: Whether a program other than this service or a coding agent serves the tool. The name of such a tool proves
     #: nothing.
     foreign: bool = False
 
 
 class Reason(StrEnum):
-    """The source of a verdict: a rule, a default, an error of the policy, the mode, or the operator's fallback."""
+    """The source of a verdict: a rule, the default, an error of the policy, the mode, or the operator's fallback."""
 
     MATCHED_RULE = "matched_rule"
     FORBIDDEN = "forbidden"
@@ -137,28 +139,31 @@ class Reason(StrEnum):
 
 
 class CardTerms(Struct, frozen=True):
-    """Additions to the card of a request, beside the call and its verdict. Most additions come from the operator, who
-    wrote the settings and the tool's definition. The last two describe how the caller wrote the arguments.
+    """Data for the card of a request, in addition to the call and its verdict.
+
+    The operator's settings and the tool's definition give most of the fields. `order` and `numbers` describe how the
+    caller wrote the arguments.
     """
 
-    #: A template over the arguments (`hitl.cards.templates`), or '' for none: "Pay {amount} {currency} to {to}".
+    #: A headline for the card, with arguments in braces (`hitl.cards.templates`): "Pay {amount} {currency} to {to}". ''
+    #: means the usual headline.
     headline: str = ""
-    #: One sentence about undoing the call, or ''. Text between backticks is a command.
+    #: One sentence about undoing the call, or '' if nothing is known about that. Text between backticks is a command.
     undo: str = ""
     #: The arguments that the card shows below the operator's headline. None means all arguments that the headline
     #: doesn't name.
     fields: tuple[str, ...] | None = None
-    #: The stage of the installation, or '' for an installation without stages.
+    #: The stage of the installation, such as "production", or '' if the installation has no stages.
     stage: str = ""
-    #: JSON pointers to the members of the arguments in the order in which the caller gave them, or () for the canonical
-    #: order (`hitl.cards.written.Form`).
+    #: JSON pointers to the members of the arguments, in the caller's order (`hitl.cards.written.Form`). () means the
+    #: canonical order.
     order: tuple[str, ...] = ()
     #: For each number with a fraction or an exponent: (JSON pointer, the digits that the caller wrote).
     numbers: tuple[tuple[str, str], ...] = ()
 
 
 class Verdict(Struct, frozen=True):
-    """The policy's verdict on one call, with everything that follows from it.
+    """The policy's verdict on one call, and the conditions under which the call may be approved and run.
 
     If `approvers` is None, the conversation's or the installation's list applies. `rule` is None if no rule matched.
     `why` is one short sentence for people that explains the risk. `policy` is the digest of the document.
@@ -182,17 +187,21 @@ class Verdict(Struct, frozen=True):
 
     @property
     def ground(self) -> str:
-        """The rule that decided, or the reason of the verdict, such as `default_action`, if no rule did."""
+        """The name of the rule that decided.
+
+        If no rule decided, it is the reason of the verdict, such as `default_action`.
+        """
         return self.rule or self.reason.value
 
 
 class Ask(Struct, frozen=True):
-    """A tool call before the gate judges it: the agent's request, and the facts that the caller's credential proves.
+    """A request for a tool call, before the gate judges it.
 
-    `requester` is a principal. `origin` is the conversation in which the call was asked for. `note` holds the agent's
-    own words; the card shows them as the agent's. If `must_ask` is true, a person is asked even if the policy would
-    allow the call. No field can demand the opposite. `key` is the caller's idempotency key, unique for each requester.
-    `previous` names an ended call that this call repeats.
+    It holds the agent's words, and the facts that the caller's credentials prove. `requester` is a principal. `origin`
+    is the conversation in which the call was asked for. `note` holds the agent's own words, and the card marks them as
+    the agent's. If `must_ask` is true, a person is asked even if the policy would allow the call. No field can demand
+    the opposite. `key` is the caller's idempotency key, unique for each requester. `previous` names an ended call that
+    this call repeats.
     """
 
     tools: str
@@ -209,32 +218,31 @@ class Ask(Struct, frozen=True):
     must_ask: bool = False
     timeout_s: int | None = None
     previous: str | None = None
-    #: Further routes of the card, beside the routes of the origin. The interface that took the request (HTTP, MCP, ...)
-    #: has checked that the caller may name them.
+    #: More routes for the card, in addition to the routes of the origin. The interface that took the request (HTTP,
+    #: MCP, ...) has checked that the caller may name them.
     routes: tuple[str, ...] = ()
     #: The one surface that gets the card, for a test of that surface. '' means every surface of the routes.
     surface: str = ""
-    #: Facts that the interface got with the request and must return with the call, as JSON types. They go into the
-    #: record's line about the new call, and decide nothing.
+    #: Data that the interface got with the request and must return with the call, as JSON types. They are stored in the
+    #: first line of the call's record, and decide nothing.
     submitted: Mapping[str, Any] = msgspec.field(default_factory=dict)
 
 
 class ToolInfo(Struct, frozen=True):
-    """An executor's facts about one of its tools. `definition` is a SHA-256 over the tool's declaration."""
+    """An executor's facts about one of its tools. `definition` is the SHA-256 over the tool's declaration."""
 
     executor: str
     definition: str
     idempotent: bool = False
     #: The JSON Schema of the tool's arguments.
     schema: Mapping[str, Any] = msgspec.field(default_factory=dict)
-    #: Hints about the effects of the tool, by the names of MCP's tool annotations (`readOnlyHint`, ...).
+    #: Hints about the tool's effects. The keys are the names of MCP's tool annotations (`readOnlyHint`, ...).
     annotations: Mapping[str, bool] = msgspec.field(default_factory=dict)
-    #: Whether another program serves the tool, such as an MCP server. The name of such a tool proves nothing.
+    #: Whether another program, such as an MCP server, serves the tool. The name of such a tool proves nothing.
     foreign: bool = False
 
 
-#: A call has one of these preconditions if its executor runs it in a sandbox that allows only its folder and no
-#: network.
+#: The preconditions that show that a call runs in a sandbox. The sandbox allows only the call's folder and no network.
 ISOLATED: Final = frozenset((("confinement", "bubblewrap"), ("confinement", "namespace")))
 
 
@@ -260,7 +268,7 @@ class Preparation(Struct, frozen=True):
 
 
 class Claim(Struct, frozen=True):
-    """The one permission to run a call: its owner, the SHA-256 of the owner's secret, its end, and its MAC."""
+    """The permission to run a call once: its owner, the SHA-256 of the owner's secret, its end, and its MAC."""
 
     owner: str
     secret_hash: str
@@ -271,11 +279,12 @@ class Claim(Struct, frozen=True):
 class Call(Struct, frozen=True):
     """One stored call: the request, the verdict, the decision, the claim and the result.
 
-    The fields above `row_mac` never change after the call is stored; `row_mac` is the MAC over them.
+    The fields above `row_mac` never change after the call is stored, except that retention erases some. `row_mac` is
+    the MAC over them.
 
-    `due_at` is the time at which the clock next ends something about the call: the deadline while the call is pending,
-    the end of the claim window while nobody has claimed it, the end of the lease while it runs, or the end of the wait
-    for a reason if the person who rejected it was asked for one. `due_at` is None if nothing more is due.
+    `due_at` is the next time at which the clock changes the call, or None if the clock changes nothing more. For a
+    pending call it is the deadline. After an approval it is the end of the claim window, and after the claim the end of
+    the lease. After a rejection for which Sayso asks a reason, it is the end of the wait for that reason.
 
     `reason` is '' if Sayso asked for a reason and none came.
     """
@@ -334,7 +343,7 @@ class Call(Struct, frozen=True):
 
     @property
     def status(self) -> Status:
-        """The call's situation in one word, for people, agents, events and exit codes."""
+        """The state of the call in one word, for people, agents, events and exit codes."""
         if self.result is not None:
             return _STATUSES[self.result]
         if self.state is State.AWAITING:
@@ -347,7 +356,10 @@ class Call(Struct, frozen=True):
 
     @property
     def ended(self) -> bool:
-        """Whether the call has ended. After that, only a late report and archiving can change it."""
+        """Whether the call has ended.
+
+        After its end, only a late report, the reason for a rejection, or retention changes it.
+        """
         return self.state not in {State.AWAITING, State.EXECUTING}
 
     @property
@@ -361,7 +373,7 @@ class Call(Struct, frozen=True):
 
 
 class Status(StrEnum):
-    """A call's state, decision, claim and result in one word."""
+    """The state, decision, claim and result of a call, combined in one word."""
 
     PENDING = "pending"
     ALLOWED = "allowed"
@@ -385,7 +397,7 @@ _STATUSES: Mapping[str, Status] = {status.value: status for status in Status}
 
 
 class Vote(Struct, frozen=True):
-    """One approver's answer, with a MAC. `pressed_at` is when the person acted, `at` when the vote was committed."""
+    """One approver's yes or no, with a MAC. `pressed_at` is when the person acted, `at` when the vote was committed."""
 
     ref: str
     principal: str
@@ -398,7 +410,7 @@ class Vote(Struct, frozen=True):
 
 
 class ReplyKind(StrEnum):
-    """The kinds of replies. They differ in how a reply names its call."""
+    """The kinds of replies: by a button, by a command, in words, by a reaction, or through the API."""
 
     BUTTON = "button"
     COMMAND = "command"
@@ -423,25 +435,26 @@ class Verb(StrEnum):
     CHOICE_8 = "choice_8"
 
 
-#: The verbs of the buttons for a question's options, in the options' order.
+#: The verbs of the buttons for a question's options, in the order of the options.
 CHOICES: Final = tuple(verb for verb in Verb if verb.startswith("choice_"))
 
 
 class Reply(Struct, frozen=True):
-    """A person's reply to a card, without any detail of the platform.
+    """A person's reply to a card, in the same form for all platforms.
 
     - `identity`: the sender, as the platform proves it (`local:1000`, `PLATFORM:USER`).
-    - `conversation`: the place where the reply was sent.
-    - `target`: the ref or short ref that the surface knows from a button or command.
+    - `conversation`: the conversation in which the reply was sent.
+    - `target`: the ref or short ref that a button or a command holds.
     - `answers`: the platform's id of the message that the reply answers or reacts to.
     - `thread`: the platform's id of the message that began the reply's thread.
     - `private`: whether text that points to no call may decide in this conversation.
-    - `follows`: for such text, the ref that somebody else's latest message there is about, or None.
-    - `addressed`: whether the text is meant for us rather than for other people there.
+    - `follows`: for text that points to no call, the ref that the latest message of somebody else there is about, or
+      None.
+    - `addressed`: whether the text is meant for Sayso rather than for other people there.
     - `confirmed`: whether this is an explicit second confirmation.
     - `event`: source and id of the inbox row that holds the raw event.
     - `received_at`: when that row was written, by the store's clock. The clock of a platform (`pressed_at`) may differ.
-    - `spans`: the formatted stretches of the text.
+    - `spans`: the formatted parts of the text.
     - `language`: the known language of the conversation or person (BCP 47), or None.
 
     `spans` and `language` aren't stored, because the raw event holds them.
@@ -477,12 +490,12 @@ class Lease(Struct, frozen=True):
 
     @property
     def idempotency_key(self) -> str:
-        """The idempotency key for the services that the tool calls: the same for every attempt at this call."""
+        """The idempotency key for the services that the tool calls. It is the same for every attempt at this call."""
         return self.call.ref
 
 
 class Ran(Struct, frozen=True):
-    """An executor's report of a run. `cut` counts the characters of output that were dropped."""
+    """An executor's report of a run. `cut` is the number of characters of output that were dropped."""
 
     result: Result
     output: str = ""
@@ -492,7 +505,7 @@ class Ran(Struct, frozen=True):
 
 
 class Event(StrEnum):
-    """The events that lines of the record report: about a call, a reply, a card, or the service itself."""
+    """The events in the audit record. Each is about a call, a reply, a card, or the service itself."""
 
     ASKED = "asked"
     ALLOWED = "allowed"
@@ -539,7 +552,7 @@ class Event(StrEnum):
 
 
 class Entry(Struct, frozen=True):
-    """One line of the record, before it becomes part of the hash chain."""
+    """One line of the audit record, before it becomes part of a hash chain."""
 
     ref: str
     event: Event
@@ -548,7 +561,10 @@ class Entry(Struct, frozen=True):
 
 
 class Recorded(Struct, frozen=True):
-    """One stored line of the record, with its place, its time, and the hash that ties it to the line before."""
+    """One stored line of the audit record: its number in its chain, its time, its contents, and its hash.
+
+    `hash` covers this line and `prev`, and `prev` is the `hash` of the line before.
+    """
 
     ref: str
     seq: int
@@ -561,7 +577,7 @@ class Recorded(Struct, frozen=True):
 
 
 class PostKind(StrEnum):
-    """The work of an outbox row: post a card, edit a card, or notify the conversation."""
+    """The task of an outbox row: post a card, edit a card, or send a notice to the conversation."""
 
     CARD = "card"
     EDIT = "edit"
@@ -569,7 +585,7 @@ class PostKind(StrEnum):
 
 
 class Post(Struct, frozen=True):
-    """An outbox row: something to send to a route about a call."""
+    """An outbox row: a message about a call, and the route to which it is to be sent."""
 
     ref: str
     route: str
@@ -586,14 +602,14 @@ class Sending(Struct, frozen=True):
 
 
 class PromptKind(StrEnum):
-    """The kinds of prompts: Sayso waits for a second confirmation, or the person has seen the details."""
+    """The kinds of prompts: the person gave the first of two confirmations, or the person opened the details."""
 
     CONFIRM = "confirm"
     VIEWED = "viewed"
 
 
 class Prompt(Struct, frozen=True):
-    """A stored fact about one person and one call, on which a later approval by that person depends."""
+    """A stored step of one person towards approving one call. A later approval by that person depends on it."""
 
     ref: str
     principal: str
@@ -602,12 +618,13 @@ class Prompt(Struct, frozen=True):
 
 
 class Bound(Struct, frozen=True):
-    """A message that Sayso sent about one call, other than a card. A reply to this message answers the call.
+    """A stored link from a message of Sayso, other than a card, to the call that the message is about.
 
-    The platform's id of the message binds it to the call. Its words never do.
+    A reply to the message answers that call. The platform's id of the message makes the link. The words of the message
+    never do.
     """
 
-    #: The platform's id of the message among all chats.
+    #: The platform's id of the message, unique among all chats.
     message: str
     #: The ref of the call that the message is about.
     ref: str
@@ -618,7 +635,10 @@ class Bound(Struct, frozen=True):
 
 
 class KeptTurn(Struct, frozen=True):
-    """A stored turn of an agent. Another process can continue the turn from it."""
+    """A stored turn: an agent's work on one message of a person.
+
+    If this process dies, another process continues the turn.
+    """
 
     #: The source and id of the event that began the turn, or a made-up id on a surface that keeps no events.
     id: str
@@ -634,7 +654,7 @@ class KeptTurn(Struct, frozen=True):
     text: str
     #: (principal, text) of each message in the conversation since the last turn, the oldest first.
     said: tuple[tuple[str, str], ...] = ()
-    #: The agent's own data about the turn.
+    #: The state that the agent stored in order to continue the turn. Only the agent reads it.
     state: bytes = b""
     #: Whether the turn is over.
     done: bool = False
@@ -645,7 +665,7 @@ class KeptTurn(Struct, frozen=True):
 class Incoming(Struct, frozen=True):
     """A raw event as a platform sent it, kept until it is handled.
 
-    `order` names the event's lane, such as its conversation: events of one lane are handled in order.
+    `order` names a lane, such as a conversation. The events of one lane are handled one after another.
     """
 
     source: str

@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections import Counter
 from enum import Enum
 
-#: A process has at most this many connections, if it may open enough files. One peer may have a quarter of them. This
-#: is enough for 1,000 waiting agents, and for other callers behind the same address.
+#: The highest number of connections of a process, if it may open enough files. One peer may have a quarter of them.
+#: This is enough for 1,000 waiting agents, and for other callers behind the same address.
 MOST = 8_000
-#: The last quarter of all connections is kept for peers with fewer connections than this. A command line needs one or
-#: two, and a browser six.
+#: The last quarter of all connections is reserved for peers that have fewer connections than this. A command-line
+#: program needs one or two, and a browser six.
 _FEW = 8
-#: At most this many refused connections may wait at once until their peer has read the refusal.
+#: The highest number of refused connections that stay open so that their peers can read the refusal.
 _MOST_LINGERING = 16
 
 
 class Party(Enum):
-    """The kinds of peers."""
+    """The kinds of peers, which have different shares of the connections."""
 
     #: A listed user of this machine.
     LISTED = "listed"
@@ -38,17 +38,20 @@ _SHARES = {Party.LISTED: 1.0, Party.REMOTE: 0.5, Party.UNLISTED: 1 / 64, Party.C
 
 
 class Connections:
-    """The open connections of each peer, each kind of peers, and all peers together."""
+    """Counts the open connections of each peer, of each kind of peers, and of all peers together."""
 
     def __init__(self, most: int = MOST) -> None:
-        """`most` is the number of connections for which there are file descriptors."""
+        """`most` is the highest number of connections for which the process has file descriptors."""
         self.most = most
         self._counts: Counter[tuple[str, Party] | Party] = Counter()
         self._all = 0
         self._lingering = 0
 
     def enter(self, peer: str, party: Party) -> bool:
-        """Return whether one more connection of a peer fits. If so, it is counted until `leave`."""
+        """Count one more connection of a peer until `leave`, and return True.
+
+        Return False if there would be too many.
+        """
         own, kind = self._counts[peer, party], self._counts[party]
         of_kind = max(_FEW, int(self.most * _SHARES[party]))
         if own >= self.most // 4 or kind >= of_kind or self._all >= self.most:
@@ -61,7 +64,7 @@ class Connections:
         return True
 
     def leave(self, peer: str, party: Party) -> None:
-        """Stop counting a connection that was counted."""
+        """Stop counting a connection for which `enter` returned True."""
         for key in ((peer, party), party):
             self._counts[key] -= 1
             if not self._counts[key]:
@@ -69,8 +72,9 @@ class Connections:
         self._all -= 1
 
     def linger(self) -> bool:
-        """Return whether a refused connection may stay open until its peer has read the reason. If so, `depart` must
-        follow.
+        """Count a refused connection that stays open so that its peer can read the refusal, and return True.
+
+        Return False if too many such connections are open. After True, `depart` must follow.
         """
         if self._lingering >= _MOST_LINGERING:
             return False
@@ -78,5 +82,5 @@ class Connections:
         return True
 
     def depart(self) -> None:
-        """Stop counting a refused connection that stayed."""
+        """Stop counting a refused connection for which `linger` returned True."""
         self._lingering -= 1

@@ -1,6 +1,6 @@
 """Bearer tokens: their owners and scopes, and the conversations and routes that a holder may use in a request.
 
-Only hashes are stored.
+Of each token, only a hash is stored.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     from hitl.surfaces import Place
 
-#: The beginning of every bearer token, by which people and secret scanners recognise our tokens.
+#: The beginning of every bearer token, so that people and secret scanners recognise a token of Sayso.
 PREFIX = "sayso_"
 _BYTES = 32
 
 
 class Scope(StrEnum):
-    """The scope of a credential. A credential has one scope, so no credential serves both an agent and an approver."""
+    """The rights of a token's holder. A token has one scope, so no token serves both an agent and an approver."""
 
     AGENT = "agent"
     APPROVER = "approver"
@@ -31,7 +31,7 @@ class Scope(StrEnum):
 
 
 class OldTokens(StrEnum):
-    """The choices for the tokens of a backup if nobody can tell which tokens were revoked since."""
+    """After a restore: keep or end the tokens of the backup, if it isn't known which were revoked after the backup."""
 
     KEEP = "keep"
     END = "end"
@@ -40,21 +40,21 @@ class OldTokens(StrEnum):
 class Credential(Struct, frozen=True):
     """A stored bearer token. `mac` covers every field except `used_at`."""
 
-    #: The name that the operator gave. It is never used for a second token.
+    #: The name that the operator gave to the token. No second token ever gets this name.
     name: str
-    #: The SHA-256 (hex) of the token, which has 256 random bits and therefore needs no slow hash.
+    #: The SHA-256 (hex) of the token. A fast hash is safe, because the token has 256 random bits.
     hash: str
     scope: Scope
-    #: The principal who answers for an agent's token, or None for another scope.
+    #: For an agent's token, the principal who answers for the agent. None for the other scopes.
     owner: str | None
-    #: The conversations that the holder may name as origin, with all their threads.
+    #: The conversations that the holder may name as the origin of a call. Their threads are included.
     origins: tuple[str, ...]
-    #: The places that the holder may name as further routes of a card.
+    #: The routes that the holder may add to a card.
     routes: tuple[str, ...]
     created_at: datetime
     #: The principal who made the token.
     created_by: str
-    #: The time at which the token stops working, or None for a token without an end.
+    #: The time at which the token stops working, or None if it works until it is revoked.
     until: datetime | None
     mac: str = ""
     revoked_at: datetime | None = None
@@ -62,15 +62,15 @@ class Credential(Struct, frozen=True):
 
     @property
     def identity(self) -> str:
-        """The identity of the holder, in the form that lists of people use."""
+        """The identity of the holder, as the lists of people write it: `token:NAME`."""
         return f"token:{self.name}"
 
     def works(self, now: datetime) -> bool:
-        """Return whether the token is neither revoked nor past its end."""
+        """Return whether the token works: it isn't revoked, and its time isn't over."""
         return self.revoked_at is None and (self.until is None or now < self.until)
 
     def may_name(self, origin: Place) -> bool:
-        """Return whether the holder may name this conversation, or the chat of this thread, as the origin of a call."""
+        """Return whether the holder may name this conversation as the origin of a call. A thread counts as its chat."""
         return origin.name in self.origins or origin.chat in self.origins
 
 

@@ -1,12 +1,12 @@
-"""Sends the outbox to the chat platforms: posts cards, edits them, and gives up on cards that can't be posted.
+"""Sends the messages of the outbox to the chat platforms: posts cards, edits them, and handles failures.
 
 Each message is delivered at least once. The rows of one call on one route go out in the order in which they were
 queued, and each route gets one message at a time. If every surface refuses a card for good, its call becomes
-`undeliverable` at once. After a passing failure, the message is tried again until the deadline.
+`undeliverable` at once. After a failure that may pass, the message is tried again until the deadline.
 
 A process can die after the platform took a card and before the store knows the card's message. Then the card is posted
-twice, and a press on either copy counts: its button names the call. The first copy that the store knows stays the card,
-and the other copy is edited so that it says so.
+twice. A press on either copy counts, because its button names the call. The first copy that the store knows stays the
+card, and the other copy is edited so that it says so.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 LEASE_S = 30.0
 _MENDED_FOR_S = 24 * 3600.0
-#: This many characters of a platform's error message are kept.
+#: The number of characters of a platform's error message that are kept.
 _WORDS = 200
 _log = logging.getLogger(__name__)
 _PACED = "paced"
@@ -41,7 +41,7 @@ _NO_CHAT = "no such chat platform is set up here"
 
 
 def shown(call: Call, route: str, message: str) -> Entry:
-    """Return the line of the record that says on which route a card is, and in which message."""
+    """Return the line of the audit record that names the route of a card and the id of its message."""
     return Entry(call.ref, Event.SHOWN, "service", {"route": route, "message": message})
 
 
@@ -50,21 +50,20 @@ def _platform(route: str) -> str:
 
 
 class Delivery:
-    """Sends the messages of the outbox. `chats` holds the platforms by the first part of a route."""
+    """Sends the messages of the outbox. `chats` maps the first part of a route (`telegram`) to its platform."""
 
     def __init__(self, store: CallsAndCards, gate: Gate, chats: Mapping[str, Chat]) -> None:
         self._store = store
         self._gate = gate
         self._chats = chats
         self._clock = gate.clock
-        #: Route -> the time before which no card of a pending call is edited there, because of the platform's rate
-        #: limits.
+        #: Route -> the time until which the platform's rate limits stop edits of pending cards there.
         self._calm: dict[str, datetime] = {}
-        #: The platforms that may be down: a message failed, and no message has arrived since.
+        #: The platforms that may be down: after their last failure no message has arrived.
         self._down: set[str] = set()
 
     async def take(self, busy: Collection[str] = ()) -> Sequence[Sending]:
-        """Lease the messages that may go out now, one for each route that isn't busy."""
+        """Lease the messages that may go out now, at most one for each route that isn't busy."""
         now = self._clock.now()
         self._calm = {route: until for route, until in self._calm.items() if until > now}
         return await self._store.sendings(lease_s=LEASE_S, busy=busy, calm=self._calm)
@@ -77,7 +76,7 @@ class Delivery:
         return len(taken)
 
     async def send(self, sending: Sending) -> None:
-        """Send one leased message, and record the outcome."""
+        """Send one leased message to its platform, and record whether the platform took it."""
         call = await self._store.get(sending.post.ref)
         if call is None:
             return await self._store.unsent(sending, "its call is gone", retry_s=None)
@@ -96,9 +95,11 @@ class Delivery:
         return await self._store.sent(sending, message)
 
     async def _posted(self, sending: Sending, call: Call, message: str) -> None:
-        """Record the message of a new card. An earlier process may have posted the card too, and died before it
-        recorded the message. If somebody has pressed a button of that earlier copy, the store knows it, and the new
-        copy becomes the spare copy.
+        """Record the message id of a card that was just posted, and handle a second copy.
+
+        An earlier process may have posted the card too, and died before it recorded the message. If somebody has
+        pressed a button of that earlier copy, the store knows the earlier copy as the card. In that case the new copy
+        becomes the spare copy.
         """
         route = sending.post.route
         known = await self._store.by_message(message) is not None
@@ -112,7 +113,8 @@ class Delivery:
         try:
             await self._chat(route).spare(route, message, call)
         except PlatformError as error:
-            # The route now has two cards of this call. A press on the spare copy counts, and makes us edit it again.
+            # The route now has two cards of this call, and this copy doesn't say so. A press on this copy still counts,
+            # and makes Sayso edit it again.
             _log.warning("outbox.two_cards", {"ref": call.ref, "route": route, "why": str(error)})
 
     def _chat(self, route: str) -> Chat:
@@ -134,23 +136,27 @@ class Delivery:
         return None
 
     def _stale(self, call: Call) -> bool:
-        """Return whether the call ended so long ago that a failed edit of its cards isn't tried again."""
+        """Return whether the call ended more than a day ago, so that a failed edit of its cards isn't tried again."""
         ended = call.finished_at or call.decided_at
         return call.ended and ended is not None and (self._clock.now() - ended).total_seconds() > _MENDED_FOR_S
 
     async def _paced(self, sending: Sending, call: Call, seconds: float) -> None:
-        """Postpone an edit by `seconds`. Until that time its route gets no edits of pending cards. Other messages are
-        still sent.
+        """Put off an edit by `seconds`, because of the platform's rate limits.
+
+        Until then, no card of a pending call is edited on that route. Other messages are still sent.
         """
         if sending.post.kind is PostKind.EDIT and call.status is Status.PENDING:
-            # The row itself stays due. A row with a later time would also hold up the call's outcome, which comes after
-            # the row.
+            # The row of the edit keeps its time. With a later time, it would also delay the row with the call's
+            # outcome, which must come after it.
             self._calm[sending.post.route] = self._clock.now() + timedelta(seconds=seconds)
             seconds = 0.0
         await self._store.unsent(sending, _PACED, retry_s=seconds)
 
     async def _arrived(self, route: str) -> None:
-        """Record that a message arrived: the route works. If its platform seemed down, try its other messages now."""
+        """Record that the route works, because a message arrived.
+
+        If its platform seemed down, all delayed messages to the platform may now go out at once.
+        """
         self._gate.reach.found(route)
         platform = _platform(route)
         if platform in self._down:
@@ -170,10 +176,13 @@ class Delivery:
             await self._refused(sending.post.route, call, error)
 
     async def _refused(self, route: str, call: Call, error: PlatformError) -> None:
-        """Report, in the log and the record, that a route will never show this card. End a call that nobody can see."""
+        """Report, in the log and the audit record, that a route will never show this card.
+
+        If no surface can show the call, end it as undeliverable.
+        """
         said = one_line(mask(str(error)), _WORDS)
         unseen = not await self._store.cards(call.ref) and not self._gate.seen_locally(call)
-        # One person can block us in a private chat. The service must not become unready for this alone.
+        # Any person can block the bot in a private chat. That alone must not make the service count as unready.
         alarming = error.lost or unseen
         if self._gate.reach.refused(route, said, self._clock.now(), alarming=alarming, remedy=error.remedy):
             _log.error("outbox.refused", {"ref": call.ref, "route": route, "why": said})

@@ -48,22 +48,25 @@ class SaysoError(Exception):
         super().__init__(why or (self.__doc__ or "").strip())
 
     def __str__(self) -> str:
-        """The sentence for people."""
+        """Return the sentence for people, in English."""
         return self.message
 
     @property
     def fact(self) -> Fact | None:
-        """The `Fact` (a code with its particulars) of the error, or None if it was raised with a finished sentence."""
+        """The code of the error's sentence, with its particulars.
+
+        It is None if the error was raised with a finished sentence.
+        """
         why = self.args[0]
         return why if isinstance(why, Fact) else None
 
     @property
     def message(self) -> str:
-        """The sentence in English, for programs and the log."""
+        """The sentence for people, in English. Programs and the log get this sentence."""
         return self.told(IN_ENGLISH)
 
     def told(self, wording: Wording, names: Names | None = None) -> str:
-        """Return the sentence in a language. An error that was raised with a finished sentence keeps that sentence."""
+        """Return the sentence in the language of `wording`. A finished sentence stays in its language."""
         return wording.sentence(self.fact, names) if self.fact else str(self.args[0])
 
 
@@ -210,13 +213,13 @@ class IllegalTransition(Failed):
 
 
 class MisfitError(ValueError):
-    """A value of a setting, or of a policy, can't be used. Its text is the sentence for people."""
+    """A value of a setting or of a policy can't be used. `str` returns the sentence for people."""
 
     def __init__(self, why: Misfit, /, **particulars: object) -> None:
         super().__init__(fact(why, **particulars))
 
     def __str__(self) -> str:
-        """Return the sentence for people."""
+        """Return the sentence for people, in English."""
         return IN_ENGLISH.sentence(self.args[0])
 
 

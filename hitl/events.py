@@ -1,6 +1,6 @@
-"""Events on a chat surface, with one class for each kind. They hold only facts that the surface itself knows.
+"""The events on a chat surface, with one class for each kind. They hold only facts that the surface itself gives.
 
-A surface doesn't look into the store or at the lists of people.
+To make an event, an adapter doesn't read the store or the lists of people.
 """
 
 from __future__ import annotations
@@ -15,35 +15,35 @@ if TYPE_CHECKING:
     from hitl.replies import Span
 
 
-#: Characters to strip together with our name at the end of a text, as in "yes, @us". A comma that stays at the end
+#: The characters to strip along with the bot's name at the end of a text, as in "yes, @bot". A comma that stayed there
 #: would look as if more words followed.
 BEFORE_NAME = " \t\r\n,"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heard:
-    """The facts that every kind of event has."""
+    """The fields that every kind of event has."""
 
-    #: The person's identity, as the platform proves it.
+    #: The identity of the person who caused the event, as the platform proves it.
     identity: str = ""
-    #: The person's current name on the platform, or '' if the platform doesn't say.
+    #: The person's current name on the platform, or '' if the platform doesn't send it.
     called: str = ""
-    #: The person's handle on the platform, or '' if the platform doesn't say.
+    #: The person's handle (user name) on the platform, or '' if the platform doesn't send it.
     handle: str = ""
     #: The conversation, in the form of a route.
     conversation: str = ""
-    #: The platform's id of the message: of the event itself, or of the message that was pressed or reacted to.
+    #: The platform's id of the message: the sent message, or the message with the pressed button or the reaction.
     message: str | None = None
-    #: The platform's handle for answering that person alone, or None.
+    #: The adapter's data for an answer that only that person sees, or None if no such answer is possible.
     press: str | None = None
-    #: The reason why this event can't decide anything, as the key of a sentence, or None for an event that can decide.
+    #: The key of the sentence that says why this event can't decide anything, or None if it can.
     barred: str | None = None
-    #: Whether a program wrote the message. We never answer programs, because two programs would answer each other for
-    #: ever.
+    #: Whether a program wrote the message. Sayso never answers programs, because two programs could answer each other
+    #: for ever.
     program: bool = False
-    #: The time of the event, or of its arrival if the platform doesn't say.
+    #: The time of the event by the platform's clock, or the time of its arrival if the platform sends no time.
     at: datetime | None = None
-    #: Source and id of the inbox row that holds the event, or None on a surface without an inbox.
+    #: Source and id of the inbox row that holds the event, or None if the surface has no inbox.
     event: tuple[str, str] | None = None
     #: The time when the inbox row of the event was written, by the store's clock.
     received_at: datetime | None = None
@@ -51,46 +51,46 @@ class Heard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Press(Heard):
-    """A press of a button. `data` is the button's data as the client sent it; a client may send other data."""
+    """A press of a button. `data` is the button's data as the person's app sent it, so it may be forged."""
 
     data: str = ""
-    #: Whether the platform itself shows that the button isn't Sayso's. Such a press is no forgery.
+    #: Whether the platform itself shows that the button isn't Sayso's. Such a press isn't reported as a forgery.
     stray: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text(Heard):
-    """A text message. `text` is the text that people see, and `spans` are its formatted stretches."""
+    """A text message. `text` is the text that people see, and `spans` are its formatted parts."""
 
     text: str = ""
     spans: tuple[Span, ...] = ()
     #: The language of the person's app (BCP 47), or None if the platform doesn't say.
     language: str | None = None
-    #: The id of our message to which this message replies, or None.
+    #: The id of Sayso's message to which this message replies, or None.
     answers: str | None = None
-    #: The id of the message whose thread this message is in.
+    #: The id of the message that began the thread of this message, or None outside of threads.
     thread: str | None = None
     #: Whether text that points to no call may decide in this conversation.
     private: bool = False
-    #: Whether the message is meant for us rather than for other people in the conversation.
+    #: Whether the message is meant for Sayso rather than for other people in the conversation.
     addressed: bool = False
-    #: Whether the message addresses nobody, and the conversation is one in which the bot has written.
+    #: Whether the message addresses nobody, in a conversation in which the bot has written before.
     overheard: bool = False
-    #: The conversation of the turn that this text begins, or None if that is `conversation`. Platforms whose agents
-    #: answer in a thread below each message name that thread.
+    #: The conversation of the agent's turn that this text begins, or None if that is `conversation`. On a platform
+    #: where agents answer in a thread below the message, it is that thread.
     opens: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reaction(Heard):
-    """A reaction to a message. `text` holds the added emoji."""
+    """A reaction to a message. `text` holds the emoji that the person added."""
 
     text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command(Heard):
-    """A command. `name` is its name without the slash, and `text` the rest of the message."""
+    """A command. `name` is its name without the slash, and `text` is the rest of the message."""
 
     name: str
     text: str = ""
@@ -98,16 +98,20 @@ class Command(Heard):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened(Heard):
-    """A person opened a conversation with the agent. With `waits`, they can write only after our first message."""
+    """A person opened a conversation with the agent.
+
+    If `waits` is true, the person can write only after Sayso has written.
+    """
 
     waits: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explained(Heard):
-    """The answer from a window in which we asked for the reason of a press.
+    """The answer from a window in which Sayso asked a person for a reason, after a press of a button.
 
-    `text` is the reason, or '' for none. `ref` is the ref of the call, and `verb` the verb of the pressed button.
+    `text` is the reason, or '' if the person gave none. `ref` is the ref of the call, and `verb` the verb of the
+    button.
     """
 
     ref: str
@@ -117,20 +121,20 @@ class Explained(Heard):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageTurned(Heard):
-    """A person asks for another page of a text about the call `ref`. `press` holds the page's number and its place."""
+    """A person asks for another page of a text about the call `ref`. `press` also holds the number of the page."""
 
     ref: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved(Heard):
-    """A notice that the platform gave the conversation another name, `moved_to`."""
+    """A notice from the platform that the conversation has a new name, `moved_to`."""
 
     moved_to: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Echo(Heard):
-    """A message of this service that the platform sent back as an event. `data` is the data of its button."""
+    """A message that Sayso sent and that the platform sent back as an event. `data` is the data of its button."""
 
     data: str

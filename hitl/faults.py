@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: For each point at which a test may act, the situation at that point.
+#: Name of each point -> the state of the work when a process reaches it.
 POINTS = {
     "writer.before-begin": "units have queued; the database hasn't been asked for anything",
     "writer.before-commit": "all statements of the group are done; nothing of them is durable",
@@ -38,13 +38,13 @@ _planned: dict[str, Callable[[], None]] = {}
 
 
 def reach(name: str) -> None:
-    """Run the action that was planned for this point, if any."""
+    """Run the action that a test planned for this point. Do nothing if no action is planned."""
     if _planned and (action := _planned.get(name)):
         action()
 
 
 def plan(name: str, action: Callable[[], None]) -> None:
-    """Run `action` each time the point is reached, on the thread that reaches it, until `clear` is called.
+    """Plan an action: it runs each time that the point is reached, on the same thread, until `clear` is called.
 
     Raises KeyError for a name that isn't in POINTS, because a test of a point that doesn't exist would test nothing.
     """

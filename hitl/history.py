@@ -1,4 +1,4 @@
-"""The record as people and programs read it: each line together with its request, and counts of what happened.
+"""The audit record in the form for people and programs: each line together with its request, and statistics.
 
 A stored line holds its event, its actor and some data, but not the request. The lines that this file returns also
 describe the request, so that they can be searched, printed and exported without the database. Secrets are masked.
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from hitl.call import Call, Recorded
 
-#: Event -> the decision's name in the log of the harombe design. Any other decision is named `deny` in that log.
+#: Event -> the name of the decision in the log format of the harombe design. All other decisions are named `deny`
+#: there.
 _DECISIONS: Mapping[str, str] = {Event.ALLOWED: "approve", Event.APPROVED: "approve", Event.EXPIRED: "timeout"}
 _REQUEST = frozenset({Event.ASKED})
 _RESULT = frozenset({*map(Event, Result)})
@@ -43,7 +44,7 @@ _SERVICE = frozenset(
         *(Event.ERASED, Event.ARCHIVED),
     }
 )
-#: Value of `event_type` -> the events whose lines have this value.
+#: Value of `event_type` in that log format -> the events whose lines have this value.
 EVENT_TYPES: Mapping[str, frozenset[Event]] = {
     "hitl_request": _REQUEST,
     "hitl_decision": DECIDED,
@@ -54,20 +55,20 @@ EVENT_TYPES: Mapping[str, frozenset[Event]] = {
 }
 _TYPES: Mapping[str, str] = {event: name for name, events in EVENT_TYPES.items() for event in events}
 
-#: Seconds. An approval that comes sooner counts as hasty, because a person can't read a card in that time.
+#: An approval that comes sooner (in seconds) counts as hasty, because a person can't read a card in that time.
 HASTY_S = 2.0
-#: The number of tools in each short list of the statistics.
+#: The number of tools that each ranking in the statistics names.
 MOST = 5
 _DENIED = frozenset({Decision.DENIED, Decision.REJECTED})
 _UNANSWERED = frozenset({Decision.EXPIRED, Decision.UNDELIVERABLE})
 
 
 class RecordQuery(Struct, frozen=True, kw_only=True):
-    """A query of the record. An empty field admits every line.
+    """A query of the audit record. A field that is empty or None excludes no line.
 
-    `statuses`, `risks`, `tools` and `surfaces` hold the admitted values of the line's request. `people` holds
+    `statuses`, `risks`, `tools` and `surfaces` hold the permitted values of the line's request. `people` holds
     principals and identities: the line's actor or the requester must be among them. `text` must occur somewhere in the
-    line; upper and lower case count as the same.
+    line; upper and lower case count as the same. `since` and `until` limit the time of the line.
     """
 
     events: frozenset[Event] = frozenset()
@@ -81,7 +82,10 @@ class RecordQuery(Struct, frozen=True, kw_only=True):
     text: str = ""
 
     def takes(self, told: Mapping[str, Any]) -> bool:
-        """Return whether a line from `told` meets the query. The caller checks events and times."""
+        """Return whether a line, as the function `told` returns it, meets the query.
+
+        The caller checks `events` and the times.
+        """
         return (
             _meets(self.statuses, {told["status"]})
             and _meets(self.risks, {told["risk_level"]})
@@ -92,9 +96,9 @@ class RecordQuery(Struct, frozen=True, kw_only=True):
         )
 
     def takes_request(self, shown: Mapping[str, Any]) -> bool:
-        """Return whether a request from `hitl.cards.data.view` meets the query.
+        """Return whether a request, as `hitl.cards.data.view` returns it, meets the query.
 
-        Here `people` must include the person who requested or decided it.
+        For requests, `people` must include the person who asked for it or the person who decided it.
         """
         return (
             _meets(self.statuses, {shown["status"]})
@@ -107,12 +111,12 @@ class RecordQuery(Struct, frozen=True, kw_only=True):
 
 
 def told(line: Recorded, call: Call | None, flaws: Collection[str] = ()) -> dict[str, Any]:
-    """Return a line of the record as JSON types.
+    """Return a line of the audit record as JSON types, together with its request.
 
     `call` is the line's request, or None for a line about the service itself. `flaws` names the parts of the request
     that failed their integrity check. The keys event_type, correlation_id, timestamp, decision, operation, risk_level,
-    user, reason and timeout_seconds, and their values, come from the log entry of the harombe design. The other keys
-    are ours. If somebody changed the event to an unknown event, `event_type` is null.
+    user, reason and timeout_seconds have the values of the harombe design's log format. The other keys are Sayso's own.
+    If somebody changed the event to an unknown event, `event_type` is null.
     """
     data, event = mask_value(data_of(line.data)), line.event
     texts = {name: value for name, value in data.items() if isinstance(value, str)}
@@ -148,17 +152,17 @@ def told(line: Recorded, call: Call | None, flaws: Collection[str] = ()) -> dict
 
 
 def _params(call: Call) -> Any:
-    """Return the masked arguments, or None if they were erased."""
+    """Return the masked arguments, or None if retention erased them."""
     return None if call.erased_at else mask_value(call.arguments)
 
 
 def counted(calls: Iterable[Call]) -> dict[str, Any]:
-    """Count requests by decision and result, in total and for each tool, rule, requester and approver.
+    """Return statistics: the requests by decision and result, in total and for each tool, rule, requester and approver.
 
     A request that no rule decided is counted under the reason of its verdict, such as `default_action`. Times are in
-    seconds. `hasty` counts the approvals that came within HASTY_S seconds of the request: nobody can have read the card
-    in that time. `rates` are the shares of the decisions, from 0 to 1. Three lists name at most MOST tools each: those
-    with the most denials, with the most unanswered requests, and with the longest runs.
+    seconds. `hasty` counts the approvals that came within HASTY_S seconds of the request. `rates` holds the share of
+    each decision among the requests, from 0 to 1. Three rankings name at most MOST tools each: the tools with the most
+    denials, with the most unanswered requests, and with the longest runs.
     """
     totals = _Tally()
     groups: dict[str, dict[str, _Tally]] = {name: defaultdict(_Tally) for name in ("tool", "rule", "requester")}
@@ -180,9 +184,9 @@ def counted(calls: Iterable[Call]) -> dict[str, Any]:
 
 
 def _most(tools: Mapping[str, _Tally], decisions: frozenset[Decision]) -> list[dict[str, Any]]:
-    """Return the tools with the most requests that ended with one of these decisions.
+    """Return the MOST tools with the highest numbers of requests that ended with one of these decisions.
 
-    Each has the number of these requests, and their share of all requests for the tool.
+    For each tool, also return that number, the number of all its requests, and the share.
     """
     counts = {tool: sum(tally.decisions[each.value] for each in decisions) for tool, tally in tools.items()}
     most = sorted((tool for tool, count in counts.items() if count), key=lambda tool: (-counts[tool], tool))[:MOST]
@@ -193,7 +197,7 @@ def _most(tools: Mapping[str, _Tally], decisions: frozenset[Decision]) -> list[d
 
 
 def _slowest(tools: Mapping[str, _Tally]) -> list[dict[str, Any]]:
-    """Return the tools whose runs took longest from the decision to the end, by the 95th percentile."""
+    """Return the MOST tools with the longest times from the decision to the end, by the 95th percentile."""
     spreads = {tool: spread for tool, tally in tools.items() if (spread := _spread(tally.runs))}
     slowest = sorted(spreads, key=lambda tool: (-spreads[tool]["p95"], tool))[:MOST]
     return [{"tool": tool, **spreads[tool]} for tool in slowest]
@@ -240,7 +244,7 @@ class _Tally:
 
 
 def _spread(seconds: list[float]) -> dict[str, float] | None:
-    """Return the median and the 95th percentile, or None for an empty list."""
+    """Return the median and the 95th percentile, as `p50` and `p95`. Return None for an empty list."""
     if not seconds:
         return None
     high = quantiles(seconds, n=20, method="inclusive")[-1] if len(seconds) > 1 else seconds[0]

@@ -1,4 +1,4 @@
-"""The limits that the operator may set (times, counts, sizes), with their documented defaults."""
+"""The limits that the operator may set (times, counts, sizes) with their defaults, and the checks of new requests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SHORTEST_TIMEOUT_S = 5
 LONGEST_TIMEOUT_S = 7 * 24 * 3600
-#: All agents of one requester together may have this many times the pending and recent calls of one agent.
+#: The limit for all agents of one requester together is the limit for one agent times this number.
 CEILING = 4
 _KEPT = 10_000
 
@@ -29,16 +29,22 @@ _KEPT = 10_000
 class Limits:
     """The limits. Fields that end in `_s` are in seconds, the others are counts.
 
-    `claim_caller_s` is how long a caller may wait after an approval before it claims the call. (If this service runs
-    the call, the commit that decides the call also claims it.) A lease lasts for the tool's time limit plus
-    `lease_grace_s`. The time limit is `caller_execution_s` if the caller runs the call, and else the policy's, at most
-    `execution_s`. The second confirmation of a critical call must come between `soonest_second_yes_s` and
-    `second_yes_s` after the first. A reason can follow a rejection for `late_reason_s`. At most `open_per_requester`
-    calls of one requester and agent are pending at once. Of one requester and agent, at most `asks` calls may go to
-    people within `asks_within_s`; more are a flood. Agents name themselves, so all agents of one requester together may
-    have `CEILING` times as many. If a person rejected a call of an agent outside of this service, the same requester
-    and agent can't ask for it again within `again_s`. Arguments take at most `args_bytes` bytes as canonical JSON,
-    because each drawing of a card reads all of them. `approvals` is the number of people who must approve.
+    - `claim_caller_s`: how long a caller may wait after an approval before it claims the call. If this service runs the
+      call, the commit that decides the call also claims it.
+    - `lease_grace_s`: how long a lease lasts after the tool's time limit.
+    - `execution_s`: the highest time limit that a policy may set for a tool that this service runs.
+    - `caller_execution_s`: the time limit for a tool that the caller runs.
+    - `soonest_second_yes_s`, `second_yes_s`: the earliest and the latest time for the second confirmation of a critical
+      call, after the first.
+    - `late_reason_s`: how long a reason can follow a rejection.
+    - `open_per_requester`: how many calls of one requester and agent may be pending at once.
+    - `args_bytes`: the highest size of the arguments as canonical JSON. Each rendering of a card reads all of them.
+    - `asks`, `asks_within_s`: people are asked about at most `asks` calls of one requester and agent within that time.
+    - `approvals`: the number of people who must approve a call.
+    - `again_s`: how long an agent outside of this service can't ask for a call again after a person rejected it.
+
+    Agents choose their own names. So the limits for one agent, times `CEILING`, also hold for all agents of a requester
+    together.
     """
 
     claim_caller_s: float = 300
@@ -57,7 +63,7 @@ class Limits:
 
 
 def timeout_of(policy_s: int, asked_s: int | None) -> int:
-    """Return how many seconds people get to answer: the policy's number, or the caller's if that is smaller.
+    """Return how many seconds people have to answer: the policy's number, or the caller's if it is smaller.
 
     Raises InvalidConfirmation if the caller's number is out of range.
     """
@@ -68,10 +74,9 @@ def timeout_of(policy_s: int, asked_s: int | None) -> int:
 
 @dataclass(slots=True)
 class Rejections:
-    """Remembers recent rejections, so that no agent asks for the same call again and again.
+    """Remembers recent rejections, so that no agent asks for a rejected call again and again.
 
-    This memory isn't a record. It only protects people's attention. The latest 10,000 rejections are kept until a
-    restart.
+    It isn't stored, because it only protects people's attention. It holds the latest 10,000 rejections since the start.
     """
 
     limits: Limits
@@ -82,7 +87,10 @@ class Rejections:
     )
 
     def heard(self, call: Call) -> None:
-        """Remember a call that a person rejected, and the reason, which may follow later."""
+        """Remember that a person rejected this call.
+
+        If a reason follows later, the method is called again with the reason.
+        """
         if call.decision is Decision.REJECTED and call.decided_at is not None and not _is_own(call):
             told = call.short, call.decided_at, outcome_fact(call)
             self._rejected[call.requester, call.agent, call.tool, call.digest] = told
@@ -90,7 +98,7 @@ class Rejections:
     def admit(self, ask: Ask, digest: str, now: datetime) -> None:
         """Raise RejectedRecently if a person rejected the same call of the same agent less than `again_s` ago.
 
-        The error names the person and repeats the reason, because another session may ask this time.
+        The error names that person and repeats the reason, because another session of the agent may be asking now.
 
         A tool call of the service's own agent is always admitted, because a person told that agent to make it. A person
         who repeats an instruction means it.
@@ -107,10 +115,9 @@ class Rejections:
 
 
 def _is_own(call: Ask | Call) -> bool:
-    """Return whether this is a tool call of the service's own agent.
+    """Return whether this is a tool call of the service's own chat agent, and not a question.
 
-    The service also runs the calls of the MCP gateway, which name a session, and all questions. Only a call without a
-    session that isn't a question comes from the service's own agent.
+    The service also runs the calls of the MCP gateway, but those calls name a session. The chat agent's calls don't.
     """
     question = is_asked(call) if isinstance(call, Ask) else is_question(call)
     return call.runs is Runs.SERVICE and not call.session and not question
@@ -118,26 +125,26 @@ def _is_own(call: Ask | Call) -> bool:
 
 @dataclass(slots=True)
 class Flood:
-    """Counts how many calls each agent asked people about recently. With too many cards, people stop reading them.
+    """Limits how many calls each agent asks people about. If too many cards come, people stop reading them.
 
-    These counts aren't a record. They only protect people's attention. They are kept in memory until a restart, for at
-    most 10,000 agents; the agents that haven't asked for the longest time are dropped first.
+    The counts aren't stored, because they only protect people's attention. They cover at most 10,000 agents since the
+    start; the agents that haven't asked for the longest time are dropped first.
     """
 
     limits: Limits
-    #: By requester and agent, and by requester alone (with None): the times of their calls, the oldest first. A tuple
-    #: takes a tenth of the memory of a deque.
+    #: (requester, agent) -> the times of the agent's recent calls, oldest first. (requester, None) -> the times of all
+    #: the requester's recent calls. Tuples take a tenth of the memory of deques.
     _asked: FIFOCache[tuple[str, str | None], tuple[datetime, ...]] = field(default_factory=lambda: FIFOCache(_KEPT))
 
     def admit(self, requester: str, agent: str, now: datetime) -> None:
-        """Count one more call. Raises TooManyPending, with the time to wait, if that is one call too many."""
+        """Count one more call. Raises TooManyPending, with the time to wait, if the call exceeds a limit."""
         of_agent = self._recent(requester, agent, self.limits.asks, now)
         of_all = self._recent(requester, None, CEILING * self.limits.asks, now)
         self._asked[requester, agent] = (*of_agent, now)
         self._asked[requester, None] = (*of_all, now)
 
     def _recent(self, requester: str, agent: str | None, most: int, now: datetime) -> tuple[datetime, ...]:
-        """Return the times of the recent calls, fewer than `most`. Raises TooManyPending if there are more."""
+        """Return the times of the recent calls. Raises TooManyPending if there are already `most` or more."""
         before = self._asked.get((requester, agent), ())
         asked = tuple(at for at in before if (now - at).total_seconds() < self.limits.asks_within_s)
         if len(asked) >= most:

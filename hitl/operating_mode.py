@@ -1,4 +1,4 @@
-"""Changes a policy's verdict by rules that no policy can loosen, and by the operator's settings.
+"""Changes a policy's verdict: by rules that no policy can loosen, and by the operator's settings.
 
 The stage and the mode belong to the installation, not to a policy document. Only a restart changes them.
 """
@@ -23,35 +23,38 @@ if TYPE_CHECKING:
     from hitl.limits import Limits
     from hitl.ports import PolicySource
 
-#: The argument that binds a caller's command to the contents of its script files: path -> digest. The client computes
-#: the digests and checks them before the run.
+#: The name of the argument that binds a caller's command to the contents of its script files. Its value maps paths to
+#: digests. The client computes the digests, and checks them before the run.
 SCRIPTS = "script_sha256"
 _SHA256 = 64
-#: The reasons of verdicts that let a call run although no policy allowed it: mode `monitor`, mode `off`, or `fallback`.
+#: The reasons of verdicts that let a call run although the policy didn't allow it.
 UNASKED = frozenset({Reason.MONITOR, Reason.OFF, Reason.FALLBACK})
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The operator's settings that act on verdicts.
+    """The operator's settings that change verdicts and cards.
 
     `stage` is the name of the installation's environment. In mode `monitor`, a call that the policy would ask about
-    runs, and the record says that nobody was asked; a denied call stays denied. In mode `off` no policy is asked. If a
-    caller demands that a person is asked, a person is asked in every mode. `passes` holds the tools (`TOOLS.TOOL`)
-    whose calls run unasked if no surface that could show a card is set up, or none of them can be reached.
+    runs, and the audit record says that nobody was asked; a denied call stays denied. In mode `off` no policy is asked.
+    If a caller demands that a person is asked, a person is asked in every mode. `passes` holds the tools (`TOOLS.TOOL`)
+    whose calls run unasked if no surface that could show a card is set up, or if none can be reached.
     """
 
     stage: str = ""
     mode: Mode = Mode.ENFORCE
     passes: frozenset[str] = frozenset()
-    #: `TOOL` or `TOOLS.TOOL` -> the operator's additions to the cards of this tool's calls. `TOOLS.TOOL` takes
-    #: precedence over `TOOL`.
+    #: `TOOL` or `TOOLS.TOOL` -> the operator's additions to the cards of this tool's calls. `TOOLS.TOOL` has
+    #: precedence.
     cards: Mapping[str, CardTerms] = field(default_factory=dict)
-    #: The longest time in seconds that a call stays pending. None leaves it to the policy.
+    #: The longest time in seconds that a call stays pending. None means that only the policy sets this time.
     timeout_s: int | None = None
 
     def verdict(self, policies: PolicySource, call: PolicyCall) -> Verdict:
-        """Return the verdict of the policy in force. Raises PolicyUnusable if it can't judge the call."""
+        """Return the verdict on a call by the policy in force, or by the mode `off`.
+
+        Raises PolicyUnusable if the policy can't judge the call.
+        """
         if self.mode is Mode.OFF:
             return _off()
         verdict = policies.current().judge(call)
@@ -60,7 +63,7 @@ class Terms:
         return verdict
 
     def applied(self, verdict: Verdict, ask: Ask) -> Verdict:
-        """Return the verdict after the changes by the mode and by the operator's longest pending time."""
+        """Return the verdict, changed by the mode and by the operator's longest pending time."""
         if self.timeout_s is not None and self.timeout_s < verdict.timeout_s:
             verdict = replace(verdict, timeout_s=timeout_of(verdict.timeout_s, self.timeout_s))
         if self.mode is Mode.ENFORCE or ask.must_ask or verdict.action is not Action.APPROVE:
@@ -68,15 +71,15 @@ class Terms:
         return replace(verdict, action=Action.ALLOW, reason=Reason(self.mode))
 
     def may_pass(self, call: Call) -> bool:
-        """Return whether a call may run although nobody can be shown its card.
+        """Return whether a call may run although its card can't be shown to anybody.
 
-        The operator must have named its tool, this service must run it, and its risk must not be critical.
+        The operator must have named its tool in `passes`, this service must run it, and its risk must not be critical.
         """
         named = f"{call.tools}.{call.tool}" in self.passes
         return named and call.runs is Runs.SERVICE and call.verdict.risk is not Risk.CRITICAL
 
     def marked(self, prepared: Preparation) -> Preparation:
-        """Return the preparation with a warning about the mode, unless the mode is `enforce`."""
+        """Return the preparation with a warning on the card about the mode. In mode `enforce`, return it unchanged."""
         if self.mode is Mode.ENFORCE:
             return prepared
         return replace(prepared, notes=(*prepared.notes, kept(fact(Noted.MODE, mode=self.mode.value))))
@@ -84,10 +87,10 @@ class Terms:
     def on_card(self, verdict: Verdict, ask: Ask, prepared: Preparation, form: Form) -> Verdict:
         """Return the verdict with the additions to the call's card.
 
-        A headline, with its fields, comes from the operator's settings, else from the policy. The sentence about
-        undoing comes from the settings, else from the policy, else from the tool's definition. The settings win because
-        they belong to this installation, and a policy may be shared. The additions also hold the `form` in which the
-        caller wrote the arguments.
+        The headline and its fields come from the operator's settings, or else from the policy. The sentence about
+        undoing comes from the settings, or else from the policy, or else from the tool's definition. The settings have
+        precedence, because they belong to this installation, and a policy may be shared. The additions also hold
+        `form`, the form in which the caller wrote the arguments.
         """
         own = self.cards.get(f"{ask.tools}.{ask.tool}") or self.cards.get(ask.tool) or CardTerms()
         policy = verdict.card or CardTerms()
@@ -98,16 +101,17 @@ class Terms:
 
 
 def passed(verdict: Verdict) -> Verdict:
-    """Return the verdict that lets a call run unasked, because no surface could show its card."""
+    """Return a copy of the verdict that lets the call run unasked, because no surface could show its card."""
     return replace(verdict, action=Action.ALLOW, reason=Reason.FALLBACK)
 
 
 def tightened(verdict: Verdict, ask: Ask, prepared: Preparation, limits: Limits) -> Verdict:
     """Return the verdict after the rules that no policy can loosen.
 
-    The risk is at least the executor's floor. Four kinds of calls never run unasked: calls whose risk this floor raises
-    to high or critical, critical calls, calls that run files that can't be bound, and calls whose caller demands
-    that a person is asked. Times are limited. Raises InvalidConfirmation if the caller's timeout is out of range.
+    The risk is at least the floor that the executor set. Four kinds of calls never run unasked: calls whose risk this
+    floor raises to high or critical, critical calls, calls that run files that no precondition covers, and calls whose
+    caller demands that a person is asked. Times are limited. Raises InvalidConfirmation if the caller's timeout is out
+    of range.
     """
     if (argv := _argv(ask.runs, ask.args)) is not None:
         verdict = replace(verdict, programs=_programs(argv))
@@ -131,9 +135,9 @@ def tightened(verdict: Verdict, ask: Ask, prepared: Preparation, limits: Limits)
 def judged(runs: Runs, args: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
     """Return the arguments in the form that a policy judges, and whether they are a caller's command.
 
-    A caller starts the words in `argv` and nothing else. So the policy sees these words as `command`, and the rules
-    about commands apply to them. An argument `command` that came beside `argv` is replaced, so it can't pose as the
-    command that runs. The digests of script files are left out, because no rule is about them.
+    A caller's command is the list of words in `argv`. The policy sees these words as `command`, so the rules about
+    commands apply to them. If the arguments also hold `command`, it is replaced, so it can't pose as the command that
+    runs. The digests of script files are left out, because no rule is about them.
     """
     argv = _argv(runs, args)
     if argv is None:
@@ -143,19 +147,19 @@ def judged(runs: Runs, args: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool
 
 
 def _are_digests(value: object) -> bool:
-    """Return whether the value is a map from paths to SHA-256 digests. Any other value stays visible to the rules."""
+    """Return whether the value maps paths to SHA-256 digests. If not, the policy's rules see the value."""
     return isinstance(value, dict) and all(isinstance(each, str) and len(each) == _SHA256 for each in value.values())
 
 
 def _argv(runs: Runs, args: Mapping[str, Any]) -> list[str] | None:
-    """Return the words that a caller will start, or None if the call isn't a caller's command."""
+    """Return the words of the command that a caller will start, or None if the call isn't a caller's command."""
     argv = args.get("argv") if runs is Runs.CALLER else None
     return list(map(str, argv)) if isinstance(argv, list | tuple) else None
 
 
 def _programs(argv: list[str]) -> tuple[str, ...]:
-    """Return the programs that a command runs. People see them on the card even if no rule looks at commands."""
-    from hitl.policy.shell import resolved_programs  # noqa: PLC0415 - heavy; loaded with the first command
+    """Return the programs that a command runs. The card shows them even if no rule is about commands."""
+    from hitl.policy.shell import resolved_programs  # noqa: PLC0415 - slow; only commands need it
 
     return resolved_programs(argv)
 

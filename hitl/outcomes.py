@@ -1,7 +1,7 @@
-"""Facts about the outcome of a request or a reply. The surfaces make sentences of them.
+"""Facts about the outcome of a request or a reply. The surfaces turn facts into sentences.
 
 A fact has a code and particulars. Each code is a key of the catalogue of sentences (`hitl.cards.wording`), so a fact
-can be said in every language that has a catalogue.
+can be expressed in every language that has a catalogue.
 """
 
 from __future__ import annotations
@@ -14,40 +14,41 @@ from msgspec import Struct
 
 
 class Fact(Struct, frozen=True):
-    """One fact: its code (`what`) and its particulars.
+    """One fact: its code (`what`), and the particulars that fill its sentence.
 
     A particular is a text, a number, another fact, or a tuple of these. The sentence shows each member of a tuple on
-    its own line. Texts are safe to show: the maker of the fact has masked secrets in them.
+    its own line. Texts are safe to show, because the code that makes the fact has masked their secrets.
     """
 
     what: str
     particulars: Mapping[str, object]
 
     def __hash__(self) -> int:
-        """Return the hash of the code, which equal facts share. The particulars may be unhashable."""
+        """Return a hash of the code alone, because particulars may be unhashable. Equal facts have equal codes."""
         return hash(self.what)
 
 
 class Person(Struct, frozen=True):
-    """A person as a particular of a fact: the principal, and the form of the id to show if no name is known."""
+    """A person in a fact: the principal, and the form of the id that is shown if no name is known."""
 
     principal: str
     shown: str
 
     def __str__(self) -> str:
-        """Return the id."""
+        """Return the form of the id that is shown if no name is known."""
         return self.shown
 
 
 class Stored(Struct, frozen=True):
-    """A stored text as a particular of a fact. If it is an English sentence of the catalogue, other languages translate
-    it.
+    """A stored text in a fact.
+
+    If it is an English sentence of the catalogue, it is translated into other languages.
     """
 
     text: str
 
     def __str__(self) -> str:
-        """Return the text."""
+        """Return the stored text."""
         return self.text
 
 
@@ -57,7 +58,7 @@ def fact(what: str, /, **particulars: object) -> Fact:
 
 
 class Refusal(StrEnum):
-    """Reasons for refusing a request or a reply."""
+    """The reasons for refusing a request or a reply."""
 
     UNKNOWN = "refused.unknown"
     UNKNOWN_NAME = "refused.unknown.name"
@@ -66,7 +67,7 @@ class Refusal(StrEnum):
     STRANGER = "refused.stranger"
     OWN = "refused.own"
     AGENT = "refused.agent"
-    TOKEN = "refused.token"  # noqa: S105 - a key of the catalogue
+    TOKEN = "refused.token"  # noqa: S105 - a sentence's key, no secret
     SCOPE = "refused.scope"
     ORIGIN = "refused.origin"
     ROUTE = "refused.route"
@@ -99,7 +100,7 @@ class Refusal(StrEnum):
 
 
 class Misfit(StrEnum):
-    """Reasons why a value of a setting, or of a policy, can't be used."""
+    """The reasons why a value of a setting or of a policy can't be used."""
 
     TWO_OWNERS = "misfit.two_owners"
     SHARED = "misfit.shared"
@@ -114,7 +115,7 @@ class Misfit(StrEnum):
 
 
 class Told(StrEnum):
-    """Answers to replies that were accepted or held."""
+    """The answers to replies that were accepted, or that don't count yet."""
 
     APPROVED = "answer.approved"
     NOT_RUN = "answer.approved.late_hold"
@@ -149,7 +150,10 @@ class Told(StrEnum):
 
 
 class Doubt(StrEnum):
-    """Reasons why the words of a reply are no answer. Those that end in `words` have the particular `said`."""
+    """The reasons why the words of a reply count as neither yes nor no.
+
+    The sentences of the codes that end in `words` quote words of the reply, from the particular `said`.
+    """
 
     QUESTION = "reading.question"
     QUESTION_WORDS = "reading.question.words"
@@ -163,8 +167,8 @@ class Doubt(StrEnum):
     NUMBER = "reading.number.words"
     EMOJI = "reading.emoji.words"
     ANOTHER = "reading.another.words"
-    #: No doubt by itself: the answer was found with a few exact phrases of one language. `said` holds the code of that
-    #: language.
+    #: Says that the reply was read with a few exact phrases of one language. It is no doubt by itself. `said` holds the
+    #: code of that language.
     UNMEASURED = "reading.unmeasured.words"
     SPEAKER = "reading.speaker"
     CHOICE = "reading.choice"
@@ -187,22 +191,26 @@ class Doubt(StrEnum):
 
 
 class Noted(StrEnum):
-    """Facts about a new call. Its row stores them in columns that may hold an executor's or a policy's sentence."""
+    """Facts about a new call.
+
+    They are stored in columns of its row that can also hold a sentence of an executor or a policy.
+    """
 
     COMMAND = "card.does.command"
-    #: The call uses a tool that is known by its name alone: `tool`.
+    #: The call's effects aren't known, only the name of its tool: `tool`.
     TOOL = "card.does.fallback"
-    #: The same call is already pending: `short`.
+    #: The same call is already pending, with the short ref `short`.
     SAME = "card.same"
-    #: The mode of the installation: `mode`.
+    #: The mode of the installation, if that isn't `enforce`: `mode`.
     MODE = "card.mode"
-    #: The call is a question to people.
+    #: The call is an agent's question to people.
     QUESTION = "question.does"
     NO_TOOL = "why.no_tool"
     POLICY_ERROR = "why.policy_error"
     FLOOR = "why.floor"
     UNBOUND = "why.unbound"
-    #: A newer version stored a code that this version doesn't know, about the action or about anything else: `code`.
+    #: A newer version stored a code that this version doesn't know: `code`. `STRANGE_ACTION` is for codes about the
+    #: call's effects, and `STRANGE` is for all others.
     STRANGE_ACTION = "card.does.strange"
     STRANGE = "card.strange"
     MUST_ASK = "why.must_ask"
@@ -210,7 +218,7 @@ class Noted(StrEnum):
 
 
 class Unfit(StrEnum):
-    """Reasons why nobody could be asked about a call, or why an approved call was not run."""
+    """The reasons why nobody could be asked about a call, or why an approved call was not run."""
 
     ROW = "unfit.row"
     DECISION = "unfit.decision"
@@ -228,26 +236,26 @@ class Unfit(StrEnum):
     NOWHERE = "unfit.nowhere"
     OLDER = "unfit.older"
     LEFT = "unfit.left"
-    #: Older versions stored this code, without the platform's error message, in place of `UNSHOWN`.
+    #: Older versions stored this code instead of `UNSHOWN`, without the platform's error message.
     SURFACES = "unfit.surfaces"
     UNSHOWN = "unfit.unshown"
     UNSEEN = "unfit.unseen"
-    #: A newer version stored a code that this version doesn't know. `why` holds all of the stored text.
+    #: A newer version stored a code that this version doesn't know. `why` holds the whole stored text.
     STRANGE = "unfit.strange"
 
 
-#: Codes for a stored row, decision or vote that somebody changed. Its contents can't be trusted.
+#: The codes for a stored row, decision or vote that somebody changed. Its contents can't be trusted.
 BROKEN = frozenset({Unfit.ROW, Unfit.DECISION, Unfit.VOTES})
 
 
 def kept(told: Fact) -> str:
-    """Return the text that a call's row and the record store for this fact: its code and, if given, its particular."""
+    """Return the text in which a row and the audit record store a fact: its code and, if it has one, its particular."""
     value = next(iter(told.particulars.values()), "")
     return f"{told.what}: {value}" if value else str(told.what)
 
 
 def unkept(text: str) -> Fact | None:
-    """Parse a text that `kept` wrote about an unfit call. Return None for any other text."""
+    """Return the fact in a text that `kept` wrote about an unfit call. Return None for any other text."""
     what, _, why = text.partition(": ")
     if what in _CODES:
         return fact(Unfit(what), why=why)
@@ -255,7 +263,7 @@ def unkept(text: str) -> Fact | None:
 
 
 def noted(text: str) -> Fact | None:
-    """Parse a text that `kept` wrote about a new call. Return None for any other text."""
+    """Return the fact in a text that `kept` wrote about a new call. Return None for any other text."""
     what, _, value = text.partition(": ")
     if what in _NOTED:
         name = _PARTICULARS.get(Noted(what))
@@ -270,7 +278,7 @@ _NOTED = frozenset(map(str, Noted))
 _PARTICULARS = {Noted.TOOL: "tool", Noted.SAME: "short", Noted.MODE: "mode"} | dict.fromkeys(
     (Noted.STRANGE, Noted.STRANGE_ACTION), "code"
 )
-#: The forms of the codes of `Noted` and `Unfit`. A newer version may store a code that this version doesn't know. After
-#: a rollback, this version reads that code.
+#: The forms of the codes of `Noted` and `Unfit`. After a rollback, the database may hold codes of a newer version. This
+#: version recognises them by their form.
 _STRANGE = re.compile(r"(?:card|question|why)(?:\.[a-z_]+)+")
 _STRANGE_UNFIT = re.compile(r"unfit(?:\.[a-z_]+)+")

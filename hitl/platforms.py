@@ -1,6 +1,7 @@
-"""The protocol of a chat platform, which is a surface (`hitl.surfaces`) that gets its cards through the outbox.
+"""The protocol of a chat platform.
 
-The adapter of a platform implements `Platform`. `docs/how-to/add-a-platform.md` shows how to build an adapter.
+A chat platform is a surface (`hitl.surfaces`) that gets its cards through the outbox. The adapter of a platform
+implements `Platform`. `docs/how-to/add-a-platform.md` shows how to build an adapter.
 """
 
 from __future__ import annotations
@@ -24,48 +25,56 @@ if TYPE_CHECKING:
     from hitl.proof.keyring import Keyring
     from hitl.surfaces import Surface
 
-    #: Handles one event. Raises the errors of the store and of the platform.
+    #: A function that handles one event. Raises the errors of the store and of the platform.
     Hear: TypeAlias = Callable[[Heard], Awaitable[None]]
-    #: Reads the body of a request. Returns None if the body is longer than our HTTP server takes.
+    #: A function that reads the body of a request. Returns None if the body is longer than the HTTP server accepts.
     ReadBody: TypeAlias = Callable[[], Awaitable[bytes | None]]
-    #: Adds an operator's own handlers to the application object of the platform's library.
+    #: A function of the operator that adds handlers to the application object of the platform's library.
     Register: TypeAlias = Callable[[Any], None]
 
 
 class Talker(Protocol):
-    """Sends all messages to a surface, except new cards. Each method except `answer_press` raises PlatformError."""
+    """Sends all messages to a surface, except new cards.
 
-    #: The names of people. The service sets this on each of its surfaces.
+    Each method that sends, except `answer_press`, raises PlatformError.
+    """
+
+    #: Maps principals to the names of people. The service sets this field on each of its surfaces.
     names: Names
 
     def latest(self, place: str, before: str | None) -> str | None:
-        """Return the ref that our latest message in this place is about, if it came before the message `before`.
+        """Return the ref that Sayso's latest message in this place is about, if it is older than `before`.
 
-        Return None if our latest message came later, is about no call, or isn't known.
+        `before` is the id of another message. Return None if Sayso's latest message is newer, is about no call, or
+        isn't known.
         """
 
     def link(self, route: str, message: str) -> str:
-        """Return the https address of a message, or '' if the platform has none for it."""
+        """Return the https address of a message, or '' if the message has no address."""
 
     def shows_rejection(self, call: Call) -> bool:
-        """Return whether the person already sees this rejection, so that an answer would only repeat it.
+        """Return whether the surface itself shows a rejection to the person who rejected, so that no answer is needed.
 
-        A chat returns False, because there the card shows the outcome.
+        A chat returns False, because there only the card shows the outcome.
         """
 
     def learn_move(self, old: str, new: str) -> None:
-        """Send messages for the conversation `old` to `new` from now on."""
+        """Record that a conversation moved: from now on, messages for `old` go to `new`."""
 
     async def update(self, route: str, message: str, call: Call) -> None:
         """Edit a card so that it shows the call's current state."""
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """Edit a second copy of a card. The copy then says that the other copy counts or, after the call's end, how the
-        call ended.
+        """Edit a second copy of a card, so that it says that another message is the card.
+
+        After the call's end, the copy shows the outcome instead.
         """
 
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:
-        """Send a sentence. `about` is the ref of its call, `answers` the id of the message to which it replies."""
+        """Send a text.
+
+        `about` is the ref of its call, and `answers` is the id of the message to which the text replies.
+        """
 
     async def ask(
         self,
@@ -77,50 +86,58 @@ class Talker(Protocol):
         answers: str | None = None,
         press: str | None = None,
     ) -> None:
-        """Ask the person with the identity `person` for a reason, after that person pressed the button of `verb`."""
+        """Ask a person for a reason, after that person pressed the button of `verb`.
+
+        `person` is the person's identity.
+        """
 
     async def show(self, route: str, file: File, *, about: str, press: str | None = None) -> None:
-        """Show a whole text, as a file if it doesn't fit into a message.
+        """Show a long text, as a file if it doesn't fit into a message.
 
-        On platforms that support this, only the person who pressed sees it.
+        If the platform supports it, only the person who pressed (`press`) sees the text.
         """
 
     async def attach(self, route: str, file: File, *, about: str, card: str) -> bool:
         """Send a file below the card whose message has the id `card`. Return whether the file was sent.
 
-        A platform whose `show` sends such a file does nothing, and returns False.
+        On some platforms `show` sends such files already. There, this method does nothing and returns False.
         """
 
     async def working(self, route: str, *, on: bool) -> None:
-        """If `on` is true, show people that an answer is being made. If it is false, stop showing that.
+        """Show people that the agent is working on an answer, or stop showing it if `on` is false.
 
-        The sign also ends by itself after some seconds. A platform without such a sign does nothing.
+        The sign also disappears by itself after some seconds. On a platform without such a sign, do nothing.
         """
 
     async def suggest(self, route: str, title: str, prompts: Mapping[str, str]) -> None:
-        """Suggest to a person what they may say to the agent: label of a button -> words that a press of it sends.
+        """Show buttons with suggestions for messages to the agent.
 
-        `title` is above the buttons. A platform without such buttons does nothing. A refusal is only logged.
+        `prompts` maps a button's label to the words that it sends. `title` is the text above the buttons. A platform
+        without such buttons does nothing. If the platform refuses the message, a log line says so.
         """
 
     async def entitle(self, route: str, title: str) -> None:
-        """Name a person's conversation with the agent. A refusal is only logged.
+        """Give a person's conversation with the agent a title.
 
-        A platform whose conversations have no names does nothing.
+        On a platform without titles, do nothing. If the platform refuses the title, a log line says so.
         """
 
     async def mark_undecided(self, message: str) -> None:
-        """Put a sign on a person's message: it decided nothing, and its author can't get a private message.
+        """Mark a person's message with a sign that says that the message decided nothing.
 
-        Do nothing on a platform where a message can always be shown to one person alone.
+        This is for an author who can't get a private message. A platform that can show any message to one person alone
+        does nothing.
         """
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
-        """Show the outcome of a press to the person who pressed."""
+        """Show the outcome of a press to the person who pressed.
+
+        `alert` asks for a window that the person must close.
+        """
 
 
 class Untaken(PlatformError):
-    """No handler took an event. Another try can't help: the event is set aside, where `sayso doctor` shows it."""
+    """No handler took an event. Another attempt can't help, so the event is set aside, and `sayso doctor` shows it."""
 
     def __init__(self) -> None:
         super().__init__("no handler took the event", passing=False)
@@ -138,21 +155,24 @@ class Receiver(Protocol):
         """The reason why no events come in, or None if events come in."""
 
     async def run(self) -> None:
-        """Fetch events for ever. Each event is in the inbox before the platform gets its acknowledgement."""
+        """Fetch events until cancelled.
+
+        Each event is stored in the inbox before the platform gets its acknowledgement.
+        """
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The address to which a platform pushes its events: a path on our HTTP server, for POST."""
+    """The address to which a platform pushes its events: a path on Sayso's HTTP server, for POST requests."""
 
     path: str
-    #: Takes the headers and a reader of the body; returns the HTTP status and the body of the answer.
+    #: Takes the headers, and a function that reads the body. Returns the HTTP status and the body of the answer.
     answer: Callable[[Mapping[str, str], ReadBody], Awaitable[tuple[int, bytes]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """The parts of the process that a platform uses."""
+    """The parts of the process that a platform's adapter needs."""
 
     store: Store
     keys: Keyring
@@ -160,18 +180,19 @@ class Core:
 
 
 class Platform(Protocol):
-    """One running chat platform. An adapter's `platform.build(settings, core, register)` makes it."""
+    """A running chat platform. `platform.build(settings, core, register)` in its adapter's package makes it."""
 
     surface: Surface
 
     @property
     def chat(self) -> PlatformChat:
-        """The sender of cards and sentences."""
+        """The object that sends cards and other messages to this platform."""
 
     def receiver(self, woken: Callable[[], None]) -> Receiver | None:
         """Return the receiver that fetches events, or None if the platform pushes them to `endpoint`.
 
-        The receiver calls `woken` after each commit of events to the inbox. Raises SettingsError.
+        The receiver calls `woken` after each commit of events to the inbox. Raises SettingsError if a needed setting is
+        missing.
         """
 
     def endpoint(self, woken: Callable[[], None]) -> Endpoint:
@@ -181,23 +202,23 @@ class Platform(Protocol):
         """
 
     async def connect(self) -> str:
-        """Find out which account we use on the platform, and return its name.
+        """Find out Sayso's account on the platform, and return the account's name.
 
-        After a PlatformError or Unavailable, the service calls this again later.
+        If this raises a PlatformError or Unavailable, the service tries it again later.
         """
 
     async def dispatch(self, event: Incoming, hear: Hear) -> None:
-        """Hand a recorded event to the handlers of the platform's library. Our handlers translate it and call `hear`.
+        """Pass a stored event to the handlers of the platform's library. Sayso's handlers translate it and call `hear`.
 
         Raises the error of a handler, and Untaken if no handler took the event.
         """
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to the platform."""
 
 
 class Health(StrEnum):
-    """Green means well, yellow means worth knowing, red means that Sayso can't gate calls as promised."""
+    """The state of a check: green if all is well, yellow for a warning, red if Sayso can't gate calls as promised."""
 
     GREEN = "green"
     YELLOW = "yellow"
@@ -206,7 +227,7 @@ class Health(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line of the report of `sayso doctor`."""
+    """One line of the report that `sayso doctor` prints."""
 
     name: str
     state: Health

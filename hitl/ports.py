@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class Expect(Struct, frozen=True):
-    """The condition of a swap: the stored row still has this version, and the time test holds.
+    """The condition of a conditional write: the stored call still has this version, and the time test holds.
 
     If `overdue` is False, the test is `due_at > now`. If it is True, the test is `due_at <= now`. If it is None, there
     is no time test. `now` is the one time that the store reads from its clock for the unit.
@@ -50,12 +50,12 @@ class Expect(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """The contents of one unit. `call` is the call's new row, or None if the unit only adds other rows.
+    """The contents of one unit. `call` is the new row of the call, or None if the unit only adds other rows.
 
     `handled` is the source and id of the inbox event that the unit marks as handled.
 
-    A swap whose call has `erased_at` also overwrites the fields that otherwise never change, and deletes the salt of
-    the arguments' hash. Its condition doesn't hold while a message about the call is unsent.
+    If `call` has `erased_at`, the unit also overwrites the fields that otherwise never change, and deletes the salt of
+    the arguments' hash. It writes nothing while a message about the call is unsent.
     """
 
     call: Call | None = None
@@ -69,14 +69,15 @@ class Change(Struct, frozen=True):
 class Unit(Struct, frozen=True):
     """One write that happens as a whole or not at all.
 
-    With `expect`, the unit is a conditional UPDATE. Without `expect`, the unit's call is new, if it has a call. The
-    store calls `seal` once, inside the write, with its time. The same time goes into the condition, the recorded times
-    and the MACs. `seal` must have no side effects.
+    With `expect`, the unit changes a stored call if the condition holds. Without `expect`, the unit adds rows, perhaps
+    with a new call. The store calls `seal` once, inside the write, with the time of the write. The same time goes into
+    the condition, the recorded times and the MACs. `seal` must have no side effects.
     """
 
     expect: Expect | None
     seal: Callable[[datetime], Change]
-    #: Whether the unit stores a new call. A store may write other units first, but keeps new calls in their order.
+    #: Whether the unit stores a new call. A store may write other units earlier, but stores new calls in the order in
+    #: which `commit` was called.
     new: bool = False
 
 
@@ -97,22 +98,25 @@ class KeyTakenError(Exception):
 
 
 class Calls(Protocol):
-    """The calls in a store, with their votes, prompts and record."""
+    """The calls in a store, with their votes, prompts and lines of the audit record."""
 
     @property
     def keys(self) -> Keyring:
-        """The keys for the store's MACs."""
+        """The keys that make and check the MACs of stored rows."""
 
     @property
     def clock(self) -> Clock:
-        """The one clock for all times that are compared with the time of a unit. It never goes below a stored time."""
+        """The store's clock. It gives the time of each unit and never goes below a stored time.
+
+        Use it for all times that are compared with stored times.
+        """
 
     async def commit(self, unit: Unit) -> Change | None:
         """Write the unit and return its change. Return None, and write nothing, if its condition didn't hold.
 
-        Raises ShortTakenError or KeyTakenError if a new call has the short ref or the key of another call. Raises
-        hitl.errors.Tampered for a swap that decides, claims or ends a call a second time, by the call's chain
-        (`hitl.proof.chain.contradicted`): the row was replaced by an older copy.
+        Raises ShortTakenError or KeyTakenError if another call has the short ref or the idempotency key of a new call.
+        Raises hitl.errors.Tampered for a change that decides, claims or ends a call a second time, according to the
+        call's hash chain (`hitl.proof.chain.contradicted`). In that case somebody replaced the row with an older copy.
         """
 
     async def get(self, ref: str) -> Call | None:
@@ -125,7 +129,7 @@ class Calls(Protocol):
         """Return the call that the requester made with this idempotency key, or None."""
 
     async def page(self, before: str | None, limit: int, *, pending: bool) -> Sequence[Call]:
-        """Return at most `limit` calls, newest first: those older than the call `before`, or the newest of all.
+        """Return at most `limit` calls, newest first. With `before`, return only calls that are older than that call.
 
         With `pending`, return only pending calls.
         """
@@ -134,7 +138,7 @@ class Calls(Protocol):
         """Return the votes on a call, oldest first."""
 
     async def pending(self, *, origin: str | None = None, limit: int = 1000) -> Sequence[Call]:
-        """Return pending calls, oldest first: all of them, or the calls that were asked for in one conversation."""
+        """Return pending calls, oldest first. With `origin`, return only the calls that were asked for there."""
 
     async def standing(self, place: str, thread: str | None = None, *, limit: int = 1000) -> Sequence[Call]:
         """Return the pending calls that belong to a conversation, oldest first.
@@ -144,13 +148,16 @@ class Calls(Protocol):
         """
 
     async def count_open(self, requester: str, limit: int, agent: str | None = None) -> int:
-        """Return the number of the requester's pending calls, or of one of their agents. Counting stops at `limit`."""
+        """Return the number of the requester's pending calls, but at most `limit`.
+
+        With `agent`, count only that agent's calls.
+        """
 
     async def askers(self) -> Collection[tuple[str, str]]:
-        """Return the requester and the origin of each pending call, each pair once."""
+        """Return the (requester, origin) of each pending call, without repetitions."""
 
     async def asked_by(self, requester: str, origin: str) -> Sequence[Call]:
-        """Return the pending calls that this requester asked for in one conversation, oldest first."""
+        """Return the pending calls that this requester asked for in the conversation `origin`, oldest first."""
 
     async def same_open(self, digest: str, agent: str) -> Call | None:
         """Return the oldest pending call with this digest from this agent, or None."""
@@ -162,25 +169,31 @@ class Calls(Protocol):
         """Return the earliest `due_at` of all calls, or None if nothing is due."""
 
     async def leased(self, owner: str, limit: int = 1000) -> Sequence[Call]:
-        """Return the executing calls whose claimant's name begins with `owner`, oldest first."""
+        """Return the executing calls with a claim whose owner's name begins with `owner`, oldest first."""
 
     async def unfinished(self, limit: int = 1000) -> Sequence[Call]:
-        """Return the calls that have a `due_at`, oldest first. The clock will end something about each."""
+        """Return the calls that the clock will change, that is, calls with a `due_at`. The oldest is first."""
 
     async def prompt(self, ref: str, principal: str, kind: PromptKind) -> Prompt | None:
         """Return the latest prompt of this kind for this person and call.
 
-        Return None if it is missing or its MAC is wrong.
+        Return None if there is no prompt, or if its MAC is wrong.
         """
 
     async def history(self, ref: str) -> Sequence[Recorded]:
-        """Return the record of one call, oldest line first. For ref '' return the service's own record."""
+        """Return the audit record of one call, oldest line first.
+
+        For ref '' return the record of the service itself.
+        """
 
     async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
-        """Return the lines after a place in the whole record, oldest first, each with its place."""
+        """Return at most `limit` lines of the whole audit record, each with its position, oldest first.
+
+        The lines are those after the position `place`. Positions count the lines of all calls, from 1.
+        """
 
     async def last_line(self) -> int:
-        """Return the place of the newest line of the whole record, or 0 for an empty record."""
+        """Return the position of the newest line of the whole audit record, or 0 for an empty record."""
 
 
 class Outbox(Protocol):
@@ -191,13 +204,14 @@ class Outbox(Protocol):
     ) -> Sequence[Sending]:
         """Lease the next outbox row of each route that isn't `busy`, if that row may go out now.
 
-        The rows of one call and route go out in order, and several edits of one card become one edit. A notice needs no
-        card on its route. A refresh is an edit of a pending call's card. Cards, notices and outcomes go out before
-        refreshes, and a route in `calm` gets no refreshes.
+        The rows of one call and route go out in order, and several edits of one card become one edit. An edit goes out
+        only after its card was sent; a notice doesn't need a card. A refresh is an edit of a pending call's card.
+        Cards, notices and the edits that show outcomes go out before refreshes, and a route in `calm` gets no
+        refreshes.
         """
 
     async def sent(self, sending: Sending, message: str | None) -> None:
-        """Record that the platform took the message, under the id `message`.
+        """Record that the platform accepted the message, and gave it the id `message`.
 
         If `adopt` has recorded another message as this card meanwhile, that other message stays the card.
         """
@@ -206,46 +220,52 @@ class Outbox(Protocol):
         """Record that the message didn't go out. Try it again after `retry_s` seconds, or never if that is None."""
 
     async def hasten(self, platform: str) -> None:
-        """Make the rows that `unsent` put off go out at once, on all routes of a platform."""
+        """Clear the delay that `unsent` set, for all rows of a platform, so that they go out at once."""
 
     async def adopt(self, ref: str, route: str, message: str) -> None:
-        """Record that this message on this route is the card of the call."""
+        """Record that this message on this route is the card of the call.
+
+        A card that is queued for the route isn't sent.
+        """
 
     async def by_message(self, message: str) -> tuple[str, str] | None:
         """Return the ref and the route of the card with this message id.
 
-        Return None for no card, or for a card with a wrong MAC.
+        Return None if no card has this id, or if the card's MAC is wrong.
         """
 
     async def cards(self, ref: str) -> Mapping[str, str | None]:
-        """Return route -> message id for each route that has, or will get, the card of a call."""
+        """Return route -> message id of the card, for each route that has or will get the card.
+
+        The id is None if unknown.
+        """
 
 
 class Inbox(Protocol):
     """The raw events from chat platforms that aren't handled yet."""
 
     async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
-        """Store a raw event. Return False if it was stored already."""
+        """Store a raw event, and return True. If the event was stored before, change nothing and return False."""
 
     async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
-        """Return the oldest event of each conversation that is neither handled nor set aside.
+        """Return the oldest event of each lane (`Incoming.order`) that is neither handled nor set aside.
 
         An event whose MAC is wrong has `intact` False.
         """
 
     async def newest(self, source: str) -> Incoming | None:
-        """Return the latest event of a source, handled or not, or None before the first event."""
+        """Return the latest event of a source, handled or not, or None if the source has sent no event yet."""
 
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool | None:
         """Count a failure to handle the event. Return whether this failure set the event aside.
 
-        Return None if the event is done or was set aside before. Such an event isn't tried again, and the failure isn't
-        counted.
+        After `aside_after` failures an event is set aside: it isn't tried again. Return None, without counting, if the
+        event is handled or was set aside before.
         """
 
 
 class Conversations(Protocol):
-    """Facts about conversations: their moves, our latest message in each, and the call that a message is about."""
+    """Facts about conversations: new names, Sayso's latest message in each, and the calls of its messages."""
 
     async def moves(self) -> Mapping[str, str]:
         """Return old name -> new name, for each conversation that a platform moved."""
@@ -254,71 +274,77 @@ class Conversations(Protocol):
         """Record that a platform moved a conversation, and queue the cards of its pending calls again."""
 
     async def said(self) -> Mapping[str, tuple[str, str | None]]:
-        """Return conversation -> (our latest message there, the ref that the message is about or None)."""
+        """Return conversation -> (Sayso's latest message there, the ref that the message is about or None)."""
 
     async def say(self, place: str, message: str | None, ref: str | None) -> None:
-        """Store our latest message in a conversation, and the ref that it is about (None if that isn't known).
+        """Store Sayso's latest message in a conversation, and the ref that it is about (None if that isn't known).
 
-        With `message` None, forget the latest message, because it isn't known.
+        With `message` None, forget the latest message, because its id isn't known.
         """
 
     async def bind(self, bound: Bound) -> None:
-        """Store the call of one of Sayso's messages. The first binding of a message stays."""
+        """Store which call a message of Sayso is about. If a message is stored already, its first call stays."""
 
     async def bound(self, message: str) -> Bound | None:
-        """Return the stored binding of our message to its call, or None. A card has no binding."""
+        """Return the stored link from a message of Sayso to its call, or None.
+
+        Cards have no such link (see `by_message`).
+        """
 
 
 class Turns(Protocol):
-    """Stored turns of agents. Another process can continue a stored turn."""
+    """Stored turns of agents. If this process dies, another process can continue a stored turn."""
 
     async def begin_turn(self, turn: KeptTurn) -> bool:
-        """Store a new turn. If a turn with that id is stored already, change nothing and return False.
+        """Store a new turn, and return True. If a turn with that id is stored already, change nothing and return False.
 
-        Of the finished turns in that conversation, only the newest is kept.
+        Of the finished turns in a conversation, the store keeps only the newest.
         """
 
     async def keep_turn(self, turn: KeptTurn) -> None:
         """Store the new state of a turn, and whether it is done."""
 
     async def open_turns(self) -> Sequence[KeptTurn]:
-        """Return the turns that aren't done, the oldest first."""
+        """Return the turns that aren't done, oldest first."""
 
     async def last_turn(self, place: str) -> KeptTurn | None:
         """Return the newest finished turn in a conversation, or None."""
 
 
 class Credentials(Protocol):
-    """Bearer tokens. A row with a wrong MAC is never returned, and is reported in the log."""
+    """Bearer tokens. A row with a wrong MAC is never returned, but a log line reports it."""
 
     async def credentials(self) -> Sequence[Credential]:
         """Return all tokens, including revoked tokens."""
 
     async def keep_credential(self, credential: Credential) -> bool:
-        """Store a new token and its line of the record. Return False if its name was used before."""
+        """Store a new token and a line of the audit record.
+
+        Return False, and store nothing, if its name was used before.
+        """
 
     async def revoke_credential(self, credential: Credential, by: str) -> Credential:
-        """Revoke a token, add a line about that to the record, and return the revoked token."""
+        """Revoke a token, add a line about that to the audit record, and return the revoked token."""
 
     async def used_credential(self, name: str, at: datetime) -> None:
         """Store the time at which a token was last used."""
 
 
 class CallsAndCards(Calls, Outbox, Protocol):
-    """The part of the store for posting cards, and for ending calls whose cards nobody saw."""
+    """The methods of the store that are needed to send cards, and to end calls whose cards nobody saw."""
 
 
 class CallsAndEvents(Calls, Inbox, Protocol):
-    """The part of the store for handling events."""
+    """The methods of the store that are needed to handle chat events."""
 
 
 class Store(Calls, Outbox, Inbox, Conversations, Credentials, Turns, Protocol):
     """The whole store. Every write is durable before its method returns.
 
     Any method raises `hitl.errors.Unavailable` if the store can't be read or written. In that case nothing was changed.
-    Events, cards, prompts, turns, bindings and lines of the record carry MACs by `keys`. A card, a prompt or a turn
-    with a wrong MAC is never returned. An event with a wrong MAC is returned with `intact` False. The readers of
-    bindings and of the record check the MACs themselves.
+    Events, cards, prompts, turns, links from messages to calls, and lines of the audit record have MACs by `keys`. A
+    card, a prompt or a turn with a wrong MAC is never returned. An event with a wrong MAC is returned with `intact`
+    False. The callers that read links and lines check their MACs themselves.
     """
 
 
@@ -326,9 +352,9 @@ class PlatformError(Exception):
     """A chat platform refused a message, or failed.
 
     `passing` says whether another attempt may help, and `retry_s` after how many seconds. `lost` says that no message
-    at all can be sent to that place, because the place or our access to it is gone. `lost` is False if one person alone
-    caused that, for example by blocking the bot. If it were True, that person could make `fallback` run a call unasked.
-    `remedy` is the key of the sentence that names the remedy, or '' if no remedy is known.
+    can be sent to that conversation any more, because it is gone or Sayso lost access to it. If one person alone caused
+    that, for example by blocking the bot, `lost` is False. Otherwise that person could make a call run unasked by the
+    setting `fallback`. `remedy` is the key of the sentence that names the remedy, or '' if no remedy is known.
     """
 
     def __init__(
@@ -350,10 +376,9 @@ class NotYetError(PlatformError):
 
 
 class Chat(Protocol):
-    """The messages about a call that a chat platform can send. Each method raises PlatformError.
+    """Sends messages about calls to one chat platform. Each method raises PlatformError.
 
-    A message is named by its route and the id that the platform gave it. The adapter renders each message from the
-    call alone.
+    A route and an id from the platform identify a message. The adapter renders each message from the call alone.
     """
 
     async def post(self, route: str, call: Call) -> str:
@@ -363,10 +388,9 @@ class Chat(Protocol):
         """Edit the card so that it shows the call's current state."""
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """Edit a second copy of a card. The copy then says that the other copy counts or, after the call's end, shows
-        the outcome.
+        """Edit a second copy of a card, so that it says that another message is the card.
 
-        A copy that can't be edited stays unchanged.
+        After the call's end, the copy shows the outcome instead. A copy that can't be edited stays unchanged.
         """
 
     async def notify(self, route: str, call: Call) -> None:
@@ -394,30 +418,37 @@ class Turn(Protocol):
 
     @property
     def history(self) -> Sequence[Line]:
-        """The earlier messages and actions in that conversation, the oldest first."""
+        """The earlier messages and actions in that conversation, oldest first."""
 
     async def call(self, tools: str, tool: str, args: Mapping[str, object]) -> Call:
-        """Make a call, and return it with its output once it is over: run, denied, or not approved.
+        """Make a call, wait for its end, and return it with its output.
 
-        This may take as long as people take to answer. Raises hitl.errors.SaysoError if the call can't be asked for.
+        It may have run, or been denied, or not been approved. This may take as long as people take to answer. Raises
+        hitl.errors.SaysoError if the call can't be asked for.
         """
 
 
 class Agent(Protocol):
-    """An agent that turns people's messages into tool calls. It decides nothing."""
+    """An agent that turns people's messages into tool calls. It can't decide calls."""
 
     @property
     def name(self) -> str:
-        """The agent's name on cards and in the record."""
+        """The agent's name on cards and in the audit record."""
 
     def help(self, wording: Wording) -> str:
-        """Return a text for people that describes the messages which the agent understands, in their language."""
+        """Return a text for people, in their language, about the messages that the agent understands."""
 
     def understands(self, text: str) -> bool:
-        """Return whether a text is meant for the agent. Used if the text may also be an unclear answer."""
+        """Return whether a text is meant for the agent.
+
+        The service calls this for a text that may also be an unclear answer to a card.
+        """
 
     async def take(self, turn: Turn) -> str:
-        """Take one turn. Return its last text, or '' to say nothing. The turn may be cancelled at any await."""
+        """Handle one message of a person. Return the agent's last words, or '' to say nothing.
+
+        The turn may be cancelled at any await.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,7 +467,7 @@ class Offering(Protocol):
     """An executor that can list its tools for agents."""
 
     async def offers(self, tools: str) -> Sequence[Offer]:
-        """Return the tools of a group that may run. Raises hitl.errors.SaysoError while they can't be known."""
+        """Return the tools of a group that may run. Raises hitl.errors.SaysoError while the list can't be read."""
 
 
 class StoredTurn(Protocol):
@@ -452,13 +483,13 @@ class StoredTurn(Protocol):
 
     @property
     def asked_by(self) -> str:
-        """The name and principal of that person, for the agent. A name is no identity."""
+        """The name and principal of that person, as a text for the agent. A name proves no identity."""
 
     @property
     def said(self) -> Sequence[tuple[str, str]]:
-        """(name and principal, text) of each message in the conversation since the last turn, the oldest first.
+        """(name and principal, text) of each message in the conversation since the last turn, oldest first.
 
-        It is talk between people, and no instruction to the agent.
+        These messages are talk between people. The agent must not take them as instructions.
         """
 
     @property
@@ -467,11 +498,11 @@ class StoredTurn(Protocol):
 
     @property
     def state(self) -> bytes:
-        """The state that the agent last stored for this turn, b'' at its beginning."""
+        """The state that the agent last stored for this turn. It is b'' at the beginning of the turn."""
 
     @property
     def before(self) -> bytes:
-        """The last state of the conversation's previous turn, b'' if there was no turn before."""
+        """The last state of the previous turn in this conversation, or b'' if there was no previous turn."""
 
     async def keep(self, state: bytes) -> None:
         """Store the state from which the agent can continue."""
@@ -480,13 +511,14 @@ class StoredTurn(Protocol):
         """Send a message that is marked as the agent's words. Raises PlatformError."""
 
     def working(self) -> AbstractAsyncContextManager[None]:
-        """Show people, while the context is open, that the agent is making an answer."""
+        """Show people that the agent is working on an answer, for as long as the context is open."""
 
     async def call(self, tools: str, tool: str, args: Mapping[str, object], *, name: str) -> Call:
-        """Make a call, and return it once it is over. After a rejection, first wait while a reason may still follow.
+        """Make a call, and return it once it is over.
 
-        `name` identifies the call within its turn: if the turn made a call of that name before, this returns that call
-        and makes none. Raises hitl.errors.SaysoError if the call can't be asked for.
+        After a rejection, first wait for a reason if one may still follow. `name` identifies the call within its turn.
+        If the turn made a call of that name before, the method returns that call and makes no other. Raises
+        hitl.errors.SaysoError if the call can't be asked for.
         """
 
 
@@ -494,77 +526,83 @@ class StoredTurn(Protocol):
 class Explaining:
     """A person's question about a pending call of an agent."""
 
-    #: The person's question, and the principal who asked it.
+    #: The person's question. The next field holds the principal who asked it.
     text: str
     who: str
-    #: The masked text that people see about the call.
+    #: The text of the card, with secrets masked.
     card: str
-    #: The agent's stored state of the turn to which the call belongs, b'' if that turn is over.
+    #: The state that the agent stored for the turn to which the call belongs, or b'' if that turn is over.
     state: bytes
     #: The language of the conversation.
     wording: Wording
 
 
 class ResumingAgent(Protocol):
-    """An agent whose turns are stored. It decides nothing."""
+    """An agent whose turns are stored, so that another process can continue them. It can't decide calls."""
 
     @property
     def name(self) -> str:
-        """The agent's name on cards and in the record."""
+        """The agent's name on cards and in the audit record."""
 
     def help(self, wording: Wording) -> str:
-        """Return a text for people that describes the messages which the agent understands, in their language."""
+        """Return a text for people, in their language, about the messages that the agent understands."""
 
     async def take(self, turn: StoredTurn) -> str:
-        """Take a turn from its stored state to its end. Return the last text to say.
+        """Work on a turn from its stored state to its end. Return the last words to say.
 
         The turn may be cancelled at any await.
         """
 
     async def explain(self, asked: Explaining) -> str:
-        """Answer a person's question about a pending call, without doing anything. Return the answer as text.
+        """Return the agent's answer to a person's question about a pending call. The agent makes no calls for it.
 
-        The answering may be cancelled at any await.
+        The work may be cancelled at any await.
         """
 
     async def close(self) -> None:
-        """Close the connections, after the last turn."""
+        """Close the agent's connections, after the last turn."""
 
 
 class Clock(Protocol):
-    """The only source of times."""
+    """The only source of the current time."""
 
     def now(self) -> datetime:
         """Return the time as an aware datetime in UTC."""
 
     def go_on_from(self, newest: datetime) -> None:
-        """Show no time before `newest`, the newest recorded time, from now on."""
+        """From now on, return no time before `newest`, the newest stored time."""
 
 
 class Beside(Protocol):
-    """Runs long computations outside the event loop, so that nothing else waits for them."""
+    """Runs long computations outside the event loop, so that other work goes on meanwhile."""
 
     async def __call__(self, work: Callable[[], T], /) -> T:
-        """Call `work` and return its result. Raises the errors that `work` raises."""
+        """Run `work` outside the event loop, and return its result. Raises the errors that `work` raises."""
 
 
 class Executor(Protocol):
-    """Tools that this service runs itself."""
+    """Runs the tools that this service runs itself."""
 
     def info(self, tools: str, tool: str) -> ToolInfo | None:
         """Return the facts about the tool, or None if it isn't on the list of tools that may run."""
 
     async def prepare(self, ask: Ask) -> Preparation:
-        """Before people are asked, find out what a call does, and which preconditions must hold when it runs.
+        """Return what the call would do, and which preconditions must hold when it runs.
 
-        Raises hitl.errors.InvalidConfirmation if the arguments can't be used.
+        People are asked only afterwards. Raises hitl.errors.InvalidConfirmation if the arguments can't be used.
         """
 
     async def still_holds(self, call: Call) -> str | None:
-        """Return a sentence about a change since the call was prepared, or None if all preconditions still hold."""
+        """Return None if all preconditions of the call still hold.
+
+        Otherwise return a sentence that names the change.
+        """
 
     async def run(self, lease: Lease, *, limit_s: float) -> Ran:
-        """Run the stored call within the time limit, and report how the run ended. Errors of the tool never raise."""
+        """Run the stored call within the time limit, and report how the run ended.
+
+        If the tool fails, the report says so. The method doesn't raise the tool's errors.
+        """
 
 
 class Policy(Protocol):
@@ -579,10 +617,10 @@ class Policy(Protocol):
 
 
 class PolicySource(Protocol):
-    """The source of the policy. If the policy is broken, it raises an error and never returns a weaker policy."""
+    """The source of the policy. For a broken policy, it raises an error and never returns a weaker policy instead."""
 
     def current(self) -> Policy:
-        """Return the policy in force. Raises hitl.errors.PolicyUnusable if it can't be used."""
+        """Return the policy in force. Raises hitl.errors.PolicyUnusable if there is no usable policy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -591,10 +629,10 @@ class Repository:
 
     #: The absolute path of the folder that holds `.git`, or of the bare repository itself.
     root: str
-    #: The first finding that could make a read-only git command run a program or read outside the repository: a
-    #: configuration key, or a short name of a file or fault. It is None if nothing was found.
+    #: The reason why even a read-only git command there could run a program or read outside of the repository: a
+    #: configuration key, a file or a fault. It is the first reason that was found, or None.
     armed: str | None
-    #: Whether an address in the configuration holds a user name or a password.
+    #: Whether a remote address in the git configuration holds a user name or a password.
     secret: bool = False
 
 
@@ -607,8 +645,8 @@ class Tree:
     root: str
     #: Everything below `root` that isn't a folder, including links, as paths relative to `root`, in no order.
     files: Sequence[str]
-    #: Whether the list is complete. It isn't if a folder could not be read, or if there were more entries than the
-    #: caller's limit.
+    #: Whether the list is complete. It is incomplete if a folder couldn't be read, or if the caller's limit was
+    #: reached.
     complete: bool
     #: Whether the given path is a file. In that case `files` holds only its name.
     single: bool = False
@@ -617,55 +655,54 @@ class Tree:
 
 
 class Paths(Protocol):
-    """The file system, as the path conditions of a policy see it. Each method looks at the current files."""
+    """The file system, for the path conditions of a policy. Each method looks at the files as they are now."""
 
     def resolve(self, path: str, cwd: str) -> str | None:
-        """Return the absolute path with links and dots resolved, or None if that can't be found out."""
+        """Return the absolute path with links and dots resolved, or None if it can't be resolved."""
 
     def case_insensitive(self, path: str) -> bool:
         """Return whether the file system at this path treats `A` and `a` as the same name."""
 
     def repository(self, path: str) -> Repository | None:
-        """Return the repository that git would use in this folder, or None if git would find none up to `/`.
+        """Return the repository that git would use in this folder, or None if there is no repository up to `/`.
 
-        Never runs git and never raises. A repository that can't be read counts as armed.
+        Never runs git and never raises. A repository that can't be read has `armed` set.
         """
 
     def tracked(self, path: str, *, most: int) -> Sequence[str] | None:
-        """Return the paths that the repository of this folder tracks, relative to the repository's root.
+        """Return the paths of the files that git tracks in this folder's repository, relative to the repository's root.
 
-        Return None if they can't be found out, or if there are more than `most`. Without a repository nothing is
-        tracked.
+        Return () without a repository. Return None if the paths can't be read, or if there are more than `most`.
         """
 
     def unhidden(self, path: str, files: Sequence[str]) -> Sequence[str] | None:
         """Return the patterns after ``!`` in the ignore files that a search below this folder obeys (gitignore(5)).
 
-        A search also reads a hidden file if such a pattern matches the file's name. `files` holds all files below the
-        folder, relative to it; the ignore files of the folders above are read too. Return None if an ignore file can't
-        be read.
+        Such a pattern makes a search read hidden files with a matching name. `files` holds all files below the folder,
+        relative to it. The ignore files of the folders above are read too. Return None if an ignore file can't be read.
         """
 
     def tree(self, path: str, *, most: int, deep: bool = True) -> Tree | None:
-        """List the files below a folder, visiting at most `most` entries. Return None if nothing is at this path.
+        """Return the files below a folder, after visiting at most `most` entries.
 
-        Links are listed and not followed, except `path` itself. For a single file, the file is the only entry. Without
-        `deep`, only the entries of the folder itself are listed, including its folders. Never raises.
+        Return None if nothing is at this path. Links are listed and not followed, except `path` itself. If `path` is a
+        file, only that file is listed. Without `deep`, only the entries of the folder itself are listed, including its
+        folders. Never raises.
         """
 
 
 class Resolver(Protocol):
-    """Looks up host names for the host conditions of a policy. Each call looks a name up again."""
+    """Looks up host names for the host conditions of a policy. Results aren't cached."""
 
     def resolve(self, host: str) -> Sequence[str] | None:
-        """Return every address of a host name as text, or None if they can't be found out."""
+        """Return every IP address of a host name as text, or None if the lookup failed."""
 
 
 class Observer(Protocol):
     """A part of this process that is notified of every change of a call, after the change is durable."""
 
     def changed(self, call: Call) -> None:
-        """Handle the changed call. This must not block and must not raise."""
+        """Handle the changed call. The method must not block and must not raise."""
 
 
 __all__ = [

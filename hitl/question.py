@@ -1,7 +1,8 @@
-"""Questions to people. A question is a call of a built-in tool: nothing runs it, and its result is a person's answer.
+"""Questions of agents to people. A question is a call of the built-in tool `ask_human`.
 
-A question is stored, shown, protected by MACs, recorded and ended as any call. Its approval is the answer: the
-approval's reason holds the words. See `docs/decisions/questions.md`.
+Nothing runs a question, and its result is a person's answer. Like any other call, it is stored, shown, protected by
+MACs, recorded and ended. The answer approves it, and the reason of the approval holds the words of the answer. See
+`docs/decisions/questions.md`.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ if TYPE_CHECKING:
     from hitl.call import Ask, Call, Verb
     from hitl.replies import Span
 
-#: The group and the name of the tool.
+#: The group and the name of the tool by which agents ask.
 GROUP: Final = "sayso"
 TOOL: Final = "ask_human"
-#: The executor in the row of every question. A caller's own tool always has another executor, even if its name is the
-#: same.
+#: The executor that the row of every question names. Other calls always have another executor, even if a caller's own
+#: tool has the same name.
 EXECUTOR: Final = "sayso:question"
-#: The longest question that every card shows whole, in characters.
+#: The highest number of characters of a question. Every card shows a question of this length whole.
 LONGEST: Final = 1000
-#: The longest option that every platform shows whole on a button: Slack takes 75 characters, a phone shows fewer.
+#: The highest number of characters of an option. Every platform shows it whole on a button: Slack takes 75 characters,
+#: and a phone shows fewer.
 LONGEST_OPTION: Final = 60
-#: The longest answer, in characters. On Slack, an answer in a window has at most 3,000 characters, because the window
-#: takes no more.
+#: The highest number of characters of an answer. The window for answers on Slack takes only 3,000.
 LONGEST_ANSWER: Final = 4000
 FEWEST_OPTIONS: Final = 2
 MOST_OPTIONS: Final = len(CHOICES)
@@ -55,21 +56,21 @@ SCHEMA: Final[Mapping[str, Any]] = {
 }
 INFO: Final = ToolInfo(EXECUTOR, hashlib.sha256(canonical(SCHEMA)).hexdigest(), schema=SCHEMA)
 
-#: The kinds of formatting with which a person takes words back, hides words, or quotes somebody else.
+#: Kinds of formatted text that can't be an answer: struck out, hidden, or quoted from somebody else.
 _NOT_MEANT = frozenset({SpanKind.STRUCK, SpanKind.SPOILER, SpanKind.QUOTE})
 _AROUND_REF = " \t\r\n:,;.#-"
 
 
 def is_asked(ask: Ask) -> bool:
-    """Return whether a request is a question.
+    """Return whether a request is a question: a call of the built-in tool that this service runs.
 
-    A call that its caller runs is no question, even with the same tool name.
+    If its caller runs the call, it is no question, even if the tool has the same name.
     """
     return ask.runs is Runs.SERVICE and (ask.tools, ask.tool) == (GROUP, TOOL)
 
 
 def is_question(call: Call) -> bool:
-    """Return whether a call is a question."""
+    """Return whether a stored call is a question."""
     return call.executor == EXECUTOR
 
 
@@ -95,22 +96,22 @@ def _are_options(options: object) -> bool:
 
 
 def asked(call: Call) -> str:
-    """Return the words of a question, as they were asked."""
+    """Return the words of a question as the agent wrote them."""
     return str(call.arguments.get("question", ""))
 
 
 def options(call: Call) -> tuple[str, ...]:
-    """Return the answers that a question offers, or () if any words answer it."""
+    """Return the answers that a question offers, or () if people may answer in any words."""
     return tuple(map(str, call.arguments.get("options") or ()))
 
 
 def choice(call: Call, verb: Verb | None) -> str | None:
-    """Return the option that a button chooses, or None if the question has no such option."""
+    """Return the option that a button's verb chooses, or None if the question has no such option."""
     return next((one for each, one in zip(CHOICES, options(call), strict=False) if each is verb), None)
 
 
 def answer_in(call: Call, words: str) -> str | None:
-    """Return the answer that words give, or None if they give no answer.
+    """Return the answer to a question in a person's words, or None if the words are no answer to it.
 
     If the question offers options, the words must be one of the options or its number. Otherwise any words are an
     answer.
@@ -125,7 +126,7 @@ def answer_in(call: Call, words: str) -> str | None:
 
 
 def without_ref(words: str, short: str) -> str:
-    """Return the words without the ref of the question, and the marks around it, at their beginning or end.
+    """Return the words without the question's ref, and the punctuation around it, at their beginning or end.
 
     The other words stay as the person wrote them.
     """
@@ -139,10 +140,10 @@ def without_ref(words: str, short: str) -> str:
 
 
 def are_meant(spans: Sequence[Span]) -> bool:
-    """Return whether the person wrote and means all of the words: none of them is struck out, hidden or quoted."""
+    """Return whether all words are the person's own and are meant: nothing is struck out, hidden or quoted."""
     return all(span.kind not in _NOT_MEANT for span in spans)
 
 
 def _plain(text: str) -> str:
-    """Return a text for comparisons: in lower case, without surplus blanks and without a stop at the end."""
+    """Return a text in a form for comparisons: lower case, single blanks, and no `.` or `!` at the end."""
     return " ".join(text.split()).rstrip(".!").casefold()

@@ -11,7 +11,7 @@ R = TypeVar("R")
 
 
 def replace(record: R, /, **changes: Any) -> R:
-    """Return a copy with some fields changed. Raises TypeError for a name that isn't a field."""
+    """Return a copy of a record with some fields changed. Raises TypeError for a name that isn't a field."""
     if isinstance(record, Struct):
         return cast("R", structs.replace(record, **changes))
     return cast("R", dataclasses.replace(cast("Any", record), **changes))

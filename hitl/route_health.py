@@ -1,7 +1,6 @@
-"""The conversations that could not be reached recently, with the platform's error message for each.
+"""Remembers the routes that couldn't be reached recently, and the platform's error message for each.
 
-The list is kept in memory. After a restart or a reload every conversation counts as reachable until a message to it
-fails.
+The data are in memory. After a restart or a reload every route counts as reachable until a message to it fails.
 """
 
 from __future__ import annotations
@@ -15,9 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-#: A conversation counts as lost for this many seconds. After that, Sayso tries the next card there again.
+#: A lost route counts as lost for this many seconds. After that, Sayso tries to send the next card there again.
 LOST_FOR_S = 300.0
-#: After a refusal, the service is unready for this many seconds, or until a message arrives on that route.
+#: After an alarming refusal, the service counts as unready for this many seconds, or until a message arrives on the
+#: route.
 ALARMED_FOR_S = 3600.0
 _KEPT = 10_000
 
@@ -27,21 +27,21 @@ class _Refused:
     at: datetime
     #: The platform's error message, masked and shortened.
     why: str
-    #: The key of the sentence that names the remedy.
+    #: The key of the sentence that names the remedy, or '' if no remedy is known.
     remedy: str
-    #: Whether the refusal makes the service unready.
+    #: Whether the refusal makes the service count as unready.
     alarming: bool
 
 
 class Reach:
-    """Remembers routes on which no card can be posted (chat gone, bot removed), and routes that refused a card."""
+    """The routes that are lost (chat gone, bot removed), and the routes that refused a card."""
 
     def __init__(self) -> None:
         self._lost: FIFOCache[str, datetime] = FIFOCache(_KEPT)
         self._refused: FIFOCache[str, _Refused] = FIFOCache(_KEPT)
 
     def lost(self, route: str, now: datetime) -> None:
-        """Record that no card at all can be posted on this route."""
+        """Record that no message can be sent to this route any more."""
         self._lost[route] = now
 
     def found(self, route: str) -> None:
@@ -50,21 +50,24 @@ class Reach:
         self._refused.pop(route, None)
 
     def forget(self) -> None:
-        """Let every conversation count as reachable again, because the operator may have mended some of them."""
+        """Forget all failures, because the operator may have mended their causes.
+
+        Every route counts as reachable again.
+        """
         self._lost.clear()
         self._refused.clear()
 
     def refused(self, route: str, why: str, now: datetime, *, alarming: bool, remedy: str = "") -> bool:
         """Record that a route refused a card for good, with the reason and the key of the remedy.
 
-        Return whether the refusal is new: the route refused nothing before, or it refused for another reason.
+        Return whether the refusal is new: the route has refused no card before, or it refused for another reason.
         """
         before = self._refused.get(route)
         self._refused[route] = _Refused(now, why, remedy, alarming)
         return before is None or before.why != why
 
     def refusals(self, now: datetime) -> dict[str, tuple[str, str]]:
-        """Return route -> (reason, key of the remedy) for each recent alarming refusal."""
+        """Return route -> (reason, key of the remedy) for each refusal that still makes the service unready."""
         return {
             route: (refused.why, refused.remedy)
             for route, refused in self._refused.items()

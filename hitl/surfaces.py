@@ -1,7 +1,7 @@
 """The declaration of a surface, and the places on it.
 
-On a surface cards appear and decisions arrive. Each adapter declares the abilities of its surface in one record, so
-that no other code asks for the name of a platform.
+A surface is a chat platform, a terminal or an API, where cards appear and decisions arrive. Each adapter declares the
+abilities of its surface in one record, so that no other code needs to compare the name of a platform.
 """
 
 from __future__ import annotations
@@ -17,58 +17,60 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place where cards go and people answer. Only its own platform parses the name of a place."""
+    """A conversation to which cards go and in which people answer. Only its own platform parses its name."""
 
     #: The whole name, such as `PLATFORM:CHAT/TOPIC`.
     name: str
-    #: The name of the chat to which the place belongs. A place that is a whole chat belongs to itself.
+    #: The name of the chat to which the place belongs. For a whole chat, it is the place's own name.
     chat: str
-    #: The name of the place whose settings apply here. Its cards may be answered here as well.
+    #: The name of the place whose settings apply here. People may answer that place's cards here as well.
     room: str
 
     @classmethod
     def whole(cls, name: str) -> Place:
-        """Return a place that has no parts and isn't a part of another place."""
+        """Return a place without parts, which belongs to no other place."""
         return cls(name, name, name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surface:
-    """The abilities of a surface. Code asks this declaration, and never compares the name of a platform."""
+    """The abilities of a surface. Code that depends on an ability reads this record."""
 
-    #: The part before the colon in the surface's places and identities, and the name of its settings section.
+    #: The part before the colon in the names of the surface's places and identities. The surface's section in the
+    #: settings has the same name.
     name: str
-    #: The surface's name for people.
+    #: The name of the surface in texts for people.
     title: str = ""
-    #: Parses a place. This is None if the surface gets no cards through the outbox and its places have no parts.
+    #: Parses the name of a place. It is None if the surface gets no cards through the outbox; its places have no parts.
     parse: Callable[[str], Place] | None = None
-    #: Whether people on this surface see and decide every call, no matter where the call's cards are.
+    #: Whether people on this surface can see and decide every call, whatever the routes of the call are.
     shows_every_call: bool = False
-    #: Whether the setting `self_approval_socket` limits self-approval here, in place of the conversation's setting.
+    #: Whether the setting `self_approval_socket` limits self-approval on this surface, instead of the conversation's
+    #: setting.
     own_self_approval: bool = False
-    #: Kind of identity that the surface proves -> the setting of its section that must be on for this ('' if none).
+    #: Kind of identity that the surface proves -> the setting in the surface's section that turns this on, or ''.
     proves: Mapping[str, str] = field(default_factory=dict)
-    #: Identities that many people share. No list of people may contain such an identity.
+    #: Identities that many people share, for example of anonymous administrators. No list of people may contain them.
     shared: frozenset[str] = frozenset()
-    #: Kind of reply that people can send on this surface -> a hint for the operator if no such reply ever came.
+    #: Kind of reply that people can send here -> a hint for the operator, who gets it if no such reply has ever come.
     answers: Mapping[ReplyKind, str] = field(default_factory=dict)
-    #: The text that people type before the name of a command.
+    #: The characters that people type before the name of a command, such as `/`.
     prefix: str = ""
-    #: The key of the sentence that lists the commands.
+    #: The key of the catalogue's sentence that lists the commands.
     help: str = ""
-    #: Whether the platform expects exactly one answer to each press at once, even an empty one. If False, a press is
-    #: answered only when there is something to tell.
+    #: Whether the platform expects exactly one answer to each press, soon, even if it is empty. If False, a press is
+    #: answered only if there is something to say.
     toasts: bool = False
-    #: Whether a call's outcome appears on the surface at once by itself, so that an approval needs no answer.
+    #: Whether the surface itself shows a call's outcome at once, so that an approval needs no answer.
     shows_outcomes: bool = False
-    #: Whether presses are lost while this process is down, so that open cards are edited at each start.
+    #: Whether presses are lost while this process isn't running. If so, open cards are edited at each start.
     loses_presses: bool = False
 
     @property
     def is_chat(self) -> bool:
-        """Whether cards reach the surface through the outbox."""
+        """Whether the surface is a chat platform, which gets cards through the outbox."""
         return self.parse is not None
 
     def place(self, name: str) -> Place:
-        """Return the place with this name."""
+        """Return the place with this name, parsed as this surface does."""
         return self.parse(name) if self.parse else Place.whole(name)

@@ -1,4 +1,7 @@
-"""Fakes of the ports for tests, without the outside worlds. They pass the same contract tests as the real adapters."""
+"""Fakes of the ports, for tests that need no database, chat or clock.
+
+They pass the same contract tests as the adapters.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class SetClock:
-    """A clock that shows the same time until `advance` is called."""
+    """A clock that stands still until a test calls `advance`."""
 
     def __init__(self, now: datetime) -> None:
         self._now = now
@@ -55,7 +58,7 @@ class SetClock:
         """Do nothing, because only a test moves this clock."""
 
     def advance(self, seconds: float) -> None:
-        """Move the clock forward."""
+        """Move the clock forward by this many seconds."""
         self._now += timedelta(seconds=seconds)
 
 
@@ -80,7 +83,7 @@ class _Event:
 
 
 class _Memory:
-    """The data that the parts of a store in memory share."""
+    """The data that all parts of the store in memory share."""
 
     def __init__(self, clock: Clock) -> None:
         self.keys = Keyring([("memory", secrets.token_bytes(32))])
@@ -121,7 +124,7 @@ class MemoryCalls(_Memory):
     """Implements `hitl.ports.Calls` in memory."""
 
     async def commit(self, unit: Unit) -> Change | None:
-        """Write the unit as a whole. All steps that can fail come before the first change."""
+        """Write the unit as a whole. Every step that can fail comes before the first change of the data."""
         now = self.clock.now()
         change = unit.seal(now)
         entries = change.entries
@@ -175,16 +178,19 @@ class MemoryCalls(_Memory):
         return self._where(lambda call: _waits(call) and (call.origin == place or call.ref in here))[:limit]
 
     async def count_open(self, requester: str, limit: int, agent: str | None = None) -> int:
-        """Return the number of the requester's pending calls, or of one of their agents, at most `limit`."""
+        """Return the number of the requester's pending calls, but at most `limit`.
+
+        With `agent`, count only that agent's calls.
+        """
         found = self._where(lambda call: _waits(call) and call.requester == requester and agent in {None, call.agent})
         return len(found[:limit])
 
     async def askers(self) -> Collection[tuple[str, str]]:
-        """Return the requester and the origin of each pending call, each pair once."""
+        """Return the (requester, origin) of each pending call, without repetitions."""
         return {(call.requester, call.origin) for call in self._where(_waits)}
 
     async def asked_by(self, requester: str, origin: str) -> Sequence[Call]:
-        """Return the requester's pending calls of one conversation, the oldest first."""
+        """Return the requester's pending calls from one conversation, oldest first."""
         return self._where(lambda call: _waits(call) and (call.requester, call.origin) == (requester, origin))
 
     async def same_open(self, digest: str, agent: str) -> Call | None:
@@ -201,7 +207,7 @@ class MemoryCalls(_Memory):
         return next((at for at, _ in self._by_due()), None)
 
     async def leased(self, owner: str, limit: int = 1000) -> Sequence[Call]:
-        """Return the executing calls whose claimant's name begins with `owner`, oldest first."""
+        """Return the executing calls with a claim whose owner's name begins with `owner`, oldest first."""
 
         def holds(call: Call) -> bool:
             return call.state is State.EXECUTING and call.claim is not None and call.claim.owner.startswith(owner)
@@ -217,15 +223,18 @@ class MemoryCalls(_Memory):
         return self._prompts.get((ref, principal, kind))
 
     async def history(self, ref: str) -> Sequence[Recorded]:
-        """Return the record of one call, oldest line first. For ref '' return the service's own record."""
+        """Return the audit record of one call, oldest line first.
+
+        For ref '' return the record of the service itself.
+        """
         return list(self._lines.get(ref, ()))
 
     async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
-        """Return the lines after a place in the whole record, oldest first, each with its place."""
+        """Return the lines of the whole audit record after a position, each with its position, oldest first."""
         return list(enumerate(self._record, start=1))[place : place + limit]
 
     async def last_line(self) -> int:
-        """Return the place of the newest line of the whole record."""
+        """Return the position of the newest line of the whole audit record."""
         return len(self._record)
 
     def _holds(self, expect: Expect, now: datetime) -> bool:
@@ -282,9 +291,9 @@ class MemoryOutbox(_Memory):
     async def sendings(
         self, *, lease_s: float, limit: int = 20, busy: Collection[str] = (), calm: Collection[str] = ()
     ) -> Sequence[Sending]:
-        """Lease the next outbox row of each route that isn't busy, if the row may go out now.
+        """Lease the next outbox row of each route that isn't busy, if that row may go out now.
 
-        Routes in `calm` get no refresh.
+        Routes in `calm` get no edits of pending calls' cards.
         """
         now = self.clock.now()
         ready: dict[str, tuple[bool, int, _Queued]] = {}
@@ -296,7 +305,7 @@ class MemoryOutbox(_Memory):
         return [self._lease(number, row, until) for _, number, row in sorted(ready.values(), key=_urgency)[:limit]]
 
     async def sent(self, sending: Sending, message: str | None) -> None:
-        """Record that the platform took the message."""
+        """Record that the platform accepted the message, under the id `message`."""
         self._outbox.pop(sending.id, None)
         if sending.post.kind is PostKind.CARD:
             standing = self._cards.get(_place(sending.post), _Card()).message
@@ -316,7 +325,7 @@ class MemoryOutbox(_Memory):
             self._drop(_place(sending.post), PostKind.EDIT)
 
     async def hasten(self, platform: str) -> None:
-        """Make the rows that were put off on a platform go out at once."""
+        """Clear the delay of all outbox rows for a platform, so that they go out at once."""
         for row in self._outbox.values():
             if row.error is not None and row.post.route.partition(":")[0] == platform:
                 row.not_before = self.clock.now()
@@ -331,7 +340,10 @@ class MemoryOutbox(_Memory):
         return next((place for place, card in self._cards.items() if card.message == message), None)
 
     async def cards(self, ref: str) -> Mapping[str, str | None]:
-        """Return route -> message id for each route that has, or will get, the card of a call."""
+        """Return route -> message id of the card, for each route that has or will get the card.
+
+        The id is None if unknown.
+        """
         cards = sorted(self._cards.items())
         return {route: card.message for (of, route), card in cards if of == ref and not card.failed}
 
@@ -360,14 +372,14 @@ class MemoryInbox(_Memory):
     """Implements `hitl.ports.Inbox` in memory."""
 
     async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
-        """Store a raw event. Return False if it was stored already."""
+        """Store a raw event, and return True. If the event was stored before, return False."""
         if (source, event) in self._inbox:
             return False
         self._inbox[source, event] = _Event(Incoming(source, event, order, body, self.clock.now()))
         return True
 
     async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
-        """Return the oldest open event of each conversation."""
+        """Return the oldest event of each conversation that is neither handled nor set aside."""
         oldest: dict[tuple[str, str], Incoming] = {}
         for event in self._inbox.values():
             if not event.done:
@@ -381,8 +393,7 @@ class MemoryInbox(_Memory):
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool | None:  # noqa: ARG002
         """Count a failure to handle the event. Return whether this failure set the event aside.
 
-        Return None if the event is done or was set aside before. Such an event isn't tried again, and the failure isn't
-        counted.
+        Return None, without counting, if the event is handled or was set aside before.
         """
         kept = self._inbox.get((source, event))
         if kept is None or kept.done:
@@ -408,21 +419,21 @@ class MemoryConversations(_Memory):
             self._queue(Post(ref, route, PostKind.CARD), self.clock.now())
 
     async def said(self) -> Mapping[str, tuple[str, str | None]]:
-        """Return conversation -> (our latest message there, the ref that the message is about or None)."""
+        """Return conversation -> (Sayso's latest message there, the ref that the message is about or None)."""
         return dict(self._said)
 
     async def say(self, place: str, message: str | None, ref: str | None) -> None:
-        """Store our latest message in a conversation. With `message` None, forget it."""
+        """Store Sayso's latest message in a conversation. With `message` None, forget the latest message."""
         self._said.pop(place, None)
         if message is not None:
             self._said[place] = message, ref
 
     async def bind(self, bound: Bound) -> None:
-        """Store the call of one of Sayso's messages. The first binding of a message stays."""
+        """Store which call a message of Sayso is about. If a message is stored already, its first call stays."""
         self._bound.setdefault(bound.message, bound)
 
     async def bound(self, message: str) -> Bound | None:
-        """Return the stored binding of this message to its call, or None."""
+        """Return the stored link from this message to its call, or None."""
         return self._bound.get(message)
 
 
@@ -430,7 +441,7 @@ class MemoryTurns(_Memory):
     """Implements `hitl.ports.Turns` in memory."""
 
     async def begin_turn(self, turn: KeptTurn) -> bool:
-        """Store a new turn. Return False if a turn with that id is stored already."""
+        """Store a new turn, and return True. If a turn with that id is stored already, return False."""
         if turn.id in self._turns:
             return False
         old = [kept.id for kept in self._turns.values() if kept.place == turn.place and kept.done]
@@ -444,7 +455,7 @@ class MemoryTurns(_Memory):
         self._turns[turn.id] = turn
 
     async def open_turns(self) -> Sequence[KeptTurn]:
-        """Return the turns that aren't done, the oldest first."""
+        """Return the turns that aren't done, oldest first."""
         return [kept for kept in self._turns.values() if not kept.done]
 
     async def last_turn(self, place: str) -> KeptTurn | None:
@@ -461,7 +472,7 @@ class MemoryCredentials(_Memory):
         return list(self._credentials.values())
 
     async def keep_credential(self, credential: Credential) -> bool:
-        """Store a new token. Return False if its name was used before."""
+        """Store a new token, and return True. Return False if its name was used before."""
         if credential.name in self._credentials:
             return False
         self._credentials[credential.name] = credential
@@ -479,7 +490,7 @@ class MemoryCredentials(_Memory):
 
 
 class MemoryStore(MemoryCalls, MemoryOutbox, MemoryInbox, MemoryConversations, MemoryCredentials, MemoryTurns):
-    """A whole store in memory, for tests and for trying things out. Its data are lost at the end of the process."""
+    """A whole store in memory, for tests and experiments. Its data are lost when the process ends."""
 
 
 def _urgency(numbered: tuple[bool, int, _Queued]) -> tuple[bool, int]:
@@ -488,7 +499,7 @@ def _urgency(numbered: tuple[bool, int, _Queued]) -> tuple[bool, int]:
 
 @dataclass(frozen=True, slots=True)
 class ShownCard:
-    """A message to a chat: its route, its id ('' for a notice), and the call in its state at that time."""
+    """A message that a chat got: its route, its id ('' for a notice), and the call that it shows."""
 
     route: str
     message: str
@@ -504,9 +515,9 @@ class _Trouble:
 
 
 class RecordedChat:
-    """A chat platform that remembers its messages, and fails on request.
+    """A chat platform that remembers its messages, and fails when a test asks for it.
 
-    `posts`, `updates`, `spares` and `notices` hold the messages that it took, oldest first. `messages` holds the
+    `posts`, `updates`, `spares` and `notices` hold the messages that it accepted, oldest first. `messages` holds the
     messages that its routes show now.
     """
 
@@ -520,9 +531,9 @@ class RecordedChat:
         self._ids = count(1)
 
     def fail(self, error: PlatformError, *, times: int = 1, route: str | None = None, applied: bool = False) -> None:
-        """Raise the error for the next `times` messages, on one route or on all routes.
+        """Raise `error` for each of the next `times` messages, on one route or on all routes.
 
-        With `applied` the platform takes the message, and only its answer is lost.
+        With `applied`, the chat still shows the message, as if only the platform's answer had been lost.
         """
         self._troubles.append(_Trouble(error, route, times, applied))
 
@@ -556,11 +567,11 @@ class RecordedChat:
 
 
 class ScriptedExecutor:
-    """Tools that do nothing. They only remember the calls that were run, in `ran`.
+    """An executor whose tools do nothing. It remembers the calls that were run, in `ran`.
 
     `tools` holds the tools that may run, by group and name. `facts` holds facts about the world, which become the
-    preconditions of each prepared call. So a test changes `facts` to break the preconditions of a pending call.
-    `preparation` is the preparation of every call, except its preconditions, and `outcome` is the end of every run.
+    preconditions of each prepared call. A test changes `facts` to break the preconditions of a pending call.
+    `preparation` is the preparation of every call, except its preconditions, and `outcome` is the report of every run.
     """
 
     def __init__(self, tools: Mapping[tuple[str, str], ToolInfo]) -> None:
@@ -575,7 +586,7 @@ class ScriptedExecutor:
         return self.tools.get((tools, tool))
 
     async def prepare(self, ask: Ask) -> Preparation:
-        """Return the preparation, with the folder of the ask and the current facts."""
+        """Return the same preparation for every call, with the folder of the request and the current facts."""
         return replace(self.preparation, cwd=ask.cwd, preconditions=tuple(sorted(self.facts.items())))
 
     async def still_holds(self, call: Call) -> str | None:
@@ -584,7 +595,10 @@ class ScriptedExecutor:
         return next((f"{name} changed" for name in changed), None)
 
     async def run(self, lease: Lease, *, limit_s: float) -> Ran:  # noqa: ARG002
-        """Remember the call, and return the outcome that was set. It takes no time, so it ignores the limit."""
+        """Remember the call, and return the outcome that the test chose.
+
+        A run takes no time, so it can't exceed the limit.
+        """
         self.ran.append(lease.call)
         return self.outcome
 
@@ -607,7 +621,7 @@ def _tied(call: Call, entries: Sequence[Entry]) -> Sequence[Entry]:
 
 
 def a_call(now: datetime, **changes: Any) -> Call:
-    """Return a pending call like a new call of the gate, made at `now`, with a deadline five minutes later.
+    """Return a pending call as the gate makes it, created at `now`, with a deadline five minutes later.
 
     `changes` sets any of its fields. The ref, the short ref and the digest are new each time. The MAC is a dummy.
     """

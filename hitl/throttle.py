@@ -1,4 +1,4 @@
-"""A throttle that lets the same message through once a minute, or once in another time.
+"""A throttle for repeated messages: it lets the same message through at most once a minute, or once in another time.
 
 A person who may not decide still gets an answer, but can't make Sayso flood a conversation with answers. A request
 whose sender is unproven still gets a line in the log, but can't fill the disk with such lines.
@@ -19,10 +19,9 @@ _KEPT = 10_000
 
 
 class Patience:
-    """Remembers, for the latest 10,000 different messages, when each was last let through and how many repetitions were
-    held back since.
+    """Remembers when each message was last let through, and how often it was held back since.
 
-    This memory lasts until a restart.
+    The memory holds the latest 10,000 different messages since the start.
     """
 
     def __init__(self, now: Callable[[], float], every_s: float = EVERY_S) -> None:
@@ -31,7 +30,7 @@ class Patience:
         self._said: FIFOCache[Hashable, tuple[float, int]] = FIFOCache(_KEPT)
 
     def admits(self, thing: Hashable) -> bool:
-        """Return whether to let this message through: the last one was at least `every_s` seconds ago (60 by default).
+        """Return whether to let this message through: it was last let through at least `every_s` seconds ago, or never.
 
         A message that is let through counts as sent now.
         """
@@ -40,7 +39,7 @@ class Patience:
     def held_back(self, thing: Hashable) -> int | None:
         """Return how often this message was held back since it was last let through. Return None to hold it back now.
 
-        Counts the message as `admits` does.
+        A message that is let through counts as sent now, as with `admits`.
         """
         now = self._now()
         at, held = self._said.get(thing, (-math.inf, 0))

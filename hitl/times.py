@@ -1,6 +1,6 @@
-"""Times as whole microseconds since 1970-01-01T00:00:00Z, which are exact and equal in every database and hash.
+"""Times as whole microseconds since 1970-01-01T00:00:00Z, and a clock that never goes back.
 
-The time of a store never goes back, even if somebody sets the clock of its machine back.
+These numbers are exact and equal in every database and hash.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ _TICK = timedelta(microseconds=1)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-# The results are cached, because a call has few different times, and they are converted about 24 times until its run is
-# over.
+# The results are cached. A call has few different times, and its life converts them about 24 times.
 @lru_cache(maxsize=1024)
 def micros(at: datetime) -> int:
     """Return the microseconds since the epoch. Raises TypeError for a datetime without a time zone."""
@@ -34,7 +33,7 @@ def moment(since_epoch: int) -> datetime:
 
 
 def span(text: str) -> timedelta:
-    """Read a span of time such as `90m` or `7d`: a whole number and a unit, s, m, h, d or w.
+    """Return the span of time that a text such as `90m` or `7d` means: a whole number and a unit, s, m, h, d or w.
 
     Raises ValueError for any other text.
     """
@@ -49,10 +48,8 @@ def span(text: str) -> timedelta:
 class Steady:
     """A clock that never goes back.
 
-    If somebody sets back the clock that `Steady` reads, `Steady` repeats the newest time that it knows.
-
-    Without this class, a clock that is set back could make a late answer count again, and could give a newer line of
-    the record an earlier time than an older line.
+    If somebody sets the clock behind `Steady` back, `Steady` repeats its newest time. Otherwise a late answer could
+    count again, and a newer line of the audit record could have an earlier time than an older line.
     """
 
     def __init__(self, clock: Clock, newest: datetime | None = None) -> None:
@@ -61,7 +58,7 @@ class Steady:
         clock.go_on_from(self._newest)
 
     def now(self) -> datetime:
-        """Return the clock's time, or the newest time that was returned before if that is later."""
+        """Return the time of the clock behind `Steady`, or the newest known time if that is later."""
         now = self._clock.now()
         if now < self._newest:
             return self._newest
@@ -69,6 +66,6 @@ class Steady:
         return now
 
     def go_on_from(self, newest: datetime) -> None:
-        """Never return a time before `newest` from now on."""
+        """From now on, return no time before `newest`."""
         self._newest = max(self._newest, newest)
         self._clock.go_on_from(newest)

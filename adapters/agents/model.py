@@ -62,9 +62,8 @@ _TOO_LONG = frozenset({400, 413})
 _HALVINGS = 4
 #: Characters that are counted as one token. It is the usual figure for English text.
 _CHARACTERS = 4
-#: When a turn begins, earlier messages may take one part in this many of the limit of tokens. Each request sends these
-#: messages again, so there is room for eight answers. If each character is a token, as with Chinese, the messages take
-#: half of the limit.
+#: When a turn begins, earlier messages may take one eighth of the limit of tokens. Each request sends these messages
+#: again, so there is room for eight answers. If each character is a token, as in Chinese, they take half of the limit.
 _SHARE = 8
 
 
@@ -161,7 +160,7 @@ class ModelAgent:
             return asked.wording.say("model.explain.failed", why=self._why(error, asked.wording))
         return cut_middle(ran.output.strip(), LONGEST_EXPLANATION).text or asked.wording.say("model.explain.silent")
 
-    # -- the calls of an answer -----------------------------------------------------------------------------
+    # -- the tool calls in an answer of the model -----------------------------------------------------------
 
     async def _make_calls(self, turn: StoredTurn, thread: Thread) -> None:
         """Make all calls of the model's last answer at the same time, and wait until every call is over.
@@ -210,7 +209,7 @@ class ModelAgent:
             thread.rejected[wanted.same] = call.reason or ""
         return _told(call)
 
-    # -- the model ------------------------------------------------------------------------------------------
+    # -- requests to the model ------------------------------------------------------------------------------
 
     async def _ask(self, thread: Thread, wording: Wording) -> None:
         """Ask the model for its next answer, and retry if the failure may be temporary. Raises _FailedError."""
@@ -218,7 +217,7 @@ class ModelAgent:
         for pause_s in (*self._pauses_s, None):
             try:
                 return await self._fitting(thread, toolset)
-            except Exception as error:  # noqa: BLE001 - a provider's answer may be anything: see the exceptions of its library
+            except Exception as error:  # noqa: BLE001 - a provider's library may raise anything
                 if isinstance(error, UsageLimitExceeded) or thread.worked_s >= self._bounds.turn_s:
                     raise _FailedError(wording.say("model.limit")) from None
                 _log.warning("turn.model_failed", {"error": type(error).__name__})
@@ -228,12 +227,10 @@ class ModelAgent:
         return None
 
     async def _fitting(self, thread: Thread, toolset: Offered) -> None:
-        """Ask the model once.
+        """Ask the model. If the provider refuses the request and it may be too long, ask again with half of it.
 
-        If the provider refuses the request and it may be too long, ask again with half of the request.
-
-        The thread is stored only together with an answer. So if the model answers no shorter request either, the stored
-        thread loses nothing.
+        A shortened thread is stored only together with an answer. So if the provider refuses every shorter request too,
+        the stored thread is still whole.
         """
         for _ in range(_HALVINGS):
             try:
@@ -247,8 +244,8 @@ class ModelAgent:
     async def _answer(self, thread: Thread, toolset: Offered) -> None:
         """Ask the model once, and add its answer to the thread.
 
-        Prompts and outcomes that the model has got are removed from the thread's own lists. Raises UsageLimitExceeded
-        at a limit.
+        The model then has all prompts and outcomes of the thread, so `thread.prompts` and `thread.outcomes` are
+        emptied. Raises UsageLimitExceeded at a limit.
         """
         left_s = self._bounds.turn_s - thread.worked_s
         if left_s <= 0:
@@ -264,8 +261,8 @@ class ModelAgent:
         began, bounds = time.monotonic(), self._bounds
         try:
             async with asyncio.timeout(min(bounds.answer_s, left_s)):
-                # The run gets these pieces of the conversation, so that the library counts in this `usage` even if the
-                # run fails.
+                # The parts of the conversation are passed separately, because only then does the library add to the
+                # thread's own `usage` even if the run fails.
                 ran = await agent.run(
                     "\n".join(thread.prompts) or None,
                     message_history=thread.conversation.messages,

@@ -37,7 +37,7 @@ def make_model(name: str, *, key: str, base_url: str = "") -> Model:
 
 
 def has_price(model: Model) -> bool:
-    """Return whether the library knows the price of the model. Its price list is part of it, so nothing is fetched."""
+    """Return whether the library knows the model's price. The library contains the prices, so nothing is fetched."""
     from pydantic_ai.messages import ModelResponse  # noqa: PLC0415 - the library takes more than a second to import
     from pydantic_ai.usage import RequestUsage  # noqa: PLC0415
 

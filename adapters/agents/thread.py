@@ -77,7 +77,7 @@ class Thread:
 
     @classmethod
     def unpacked(cls, state: bytes) -> Thread:
-        """Return the stored thread.
+        """Return the thread that `packed` turned into these bytes.
 
         Return a new thread if `state` is empty or can't be read, as after a change of its format.
         """
@@ -165,7 +165,7 @@ def prompt(text: str, by: str, said: Sequence[tuple[str, str]]) -> str:
 
 
 def _recent(messages: list[ModelMessage], most: int) -> list[ModelMessage]:
-    """Return the newest messages with at most `most` characters, from a person's prompt on.
+    """Return the newest messages with at most `most` characters. The first of them is a person's prompt.
 
     If the newest exchange alone is longer, return its prompt and its newest steps. A step is an answer of the model and
     the results of its calls: providers refuse a result without its call, and a call without its result.

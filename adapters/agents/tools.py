@@ -94,7 +94,7 @@ def misfit(args: Any, schema: Mapping[str, Any]) -> str:
     try:
         checker = jsonschema.Draft202012Validator(_without_patterns(_schema(schema)), registry=Registry())
         wrong = next(checker.iter_errors(args), None)
-    except Exception:  # noqa: BLE001 - a schema is the tool's own, and may be anything
+    except Exception:  # noqa: BLE001 - the schema comes from outside, and the library may fail on it in any way
         return "The schema of this tool can't be used. Use another tool."
     return f"{wrong.json_path}: {wrong.message[:500]}" if wrong else ""
 

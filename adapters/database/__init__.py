@@ -1,1 +1,1 @@
-"""The database: an implementation of the port `Store` on SQLite, with one writer that commits in groups."""
+"""The database. It implements the port `Store` on SQLite: one writer commits all changes, several in one commit."""

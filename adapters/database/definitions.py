@@ -3,10 +3,10 @@
 `python -m adapters.database.definitions` compiles the definitions for SQLite and writes `statements.py`; it also writes
 `sqlite/schema.sql`, the schema that all migrations together give an empty database. Only that command and the tests
 import this module: importing SQLAlchemy takes longer than the service may take to start, and running a statement
-through SQLAlchemy costs as much again as writing to the disk.
+through SQLAlchemy takes as long as writing its result to the disk.
 
-A bound parameter with a value is a constant and is written into the text. A bound parameter without a value is a
-parameter of the statement. Parameters are counted in the order in which the text names them first.
+A bound parameter with a value is a constant and is written into the SQL text. A bound parameter without a value is a
+parameter of the statement. Parameters are numbered in the order in which they first occur in the SQL text.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from sqlalchemy.sql.compiler import SQLCompiler
     from sqlalchemy.sql.selectable import NamedFromClause
 
-#: A statement in SQLAlchemy Core, or several statements: one for each time test of `hitl.ports.Expect`.
+#: A statement in SQLAlchemy Core, or a dictionary with one statement for each time test of `hitl.ports.Expect`.
 Core: TypeAlias = "ClauseElement | dict[bool | None, ClauseElement]"
 Where: TypeAlias = "ColumnElement[bool] | TextClause"
 Upsert: TypeAlias = "Callable[..., Any]"
@@ -76,8 +76,8 @@ class Definition:
     #: Says what the statement returns or changes. This text becomes the comment above the statement.
     says: str
     core: Core
-    #: The names of the parameters in the order in which callers give them. This is empty if the text has the same
-    #: order.
+    #: The names of the parameters in the order in which callers give them. Empty if callers give them in the order of
+    #: the SQL text.
     order: Sequence[str] = ()
 
 
@@ -101,7 +101,7 @@ class _Compiler(SQLiteCompiler):
         return super().visit_bindparam(bindparam, *args, **options)  # type: ignore[no-untyped-call]
 
     def limit_clause(self, select: Any, **options: Any) -> str:
-        # SQLAlchemy adds an offset of 0 to every LIMIT, and SQLite would evaluate it.
+        # SQLAlchemy adds OFFSET 0 to every LIMIT. It has no effect, and SQLite would spend time on it in each query.
         return str(super().limit_clause(select, **options)).removesuffix(" OFFSET 0")  # type: ignore[no-untyped-call]
 
 
@@ -140,7 +140,7 @@ def _rowid(of: Table | NamedFromClause[Any]) -> Sqlite:
 
 
 def _is(*columns: ColumnElement[Any]) -> ColumnElement[bool]:
-    """Return the condition that each column equals the parameter of its name."""
+    """Return the condition that each column equals the parameter with the column's name."""
     return and_(*(column == _given(f"{column.key}") for column in columns))
 
 
@@ -209,7 +209,8 @@ def _of_calls() -> dict[str, Definition]:
             {overdue: swap.where(this_version, *test) for overdue, test in time_tests.items()},
         ),
         "ERASE_CALL": Definition(
-            "Erase a call's arguments and texts from them, if the call still has this version and no unsent message.",
+            "Erase a call's arguments and the texts made from them, if the call still has this version and no unsent"
+            " message.",
             update(calls)
             .ordered_values(*_set(*(_calls[name] for name in ERASED)), (_calls.salt, null()))
             .where(this_version, ~exists().where(_TABLES["outbox"].c.ref == _calls.ref)),
@@ -260,8 +261,8 @@ def _of_calls() -> dict[str, Definition]:
 
 
 def _of_records(upsert: Upsert) -> dict[str, Definition]:
-    # The place is a subquery among the values. SQLite would first collect all rows of an INSERT ... SELECT, because
-    # they come from the table that they go to.
+    # The vote's number is a subquery among the values. INSERT ... SELECT would be slower: SQLite first copies the
+    # selected rows into a temporary table if they come from the table that it inserts into.
     place = select(func.coalesce(func.max(_votes.seq), 0) + 1).where(_is(_votes.ref)).scalar_subquery()
     line = [_audit[name] for name in LINE]
     newest = select(func.max(_audit.id)).correlate(None).scalar_subquery()
@@ -276,11 +277,11 @@ def _of_records(upsert: Upsert) -> dict[str, Definition]:
             select(*(_votes[name] for name in VOTE)).where(_is(_votes.ref)).order_by(_votes.seq),
         ),
         "LAST_LINE": Definition(
-            "Return the place and hash of the last line of a call's chain.",
+            "Return the number and hash of the last line of a call's chain.",
             select(_audit.seq, _audit.hash).where(_is(_audit.ref)).order_by(_audit.seq.desc()).limit(1),
         ),
         "CHAIN": Definition(
-            "Return the place, hash, event and data of each line of a call's chain, first line first.",
+            "Return the number, hash, event and data of each line of a call's chain, first line first.",
             select(_audit.seq, _audit.hash, _audit.event, _audit.data).where(_is(_audit.ref)).order_by(_audit.seq),
         ),
         "POSITION": Definition(
@@ -428,7 +429,7 @@ def _of_outbox() -> dict[str, Definition]:
         "TO_SEND": Definition(
             "Return the outbox rows that may be sent now: one row for each route that isn't busy, and only the oldest"
             " row of a card, so that a card's messages keep their order. New cards, notices and outcomes come first."
-            " Refreshes of pending calls come last, and calm routes get no refreshes. (The first column is a minimum:"
+            " Refreshes of pending calls come last; routes in `calm` get no refreshes. (The first column is a minimum:"
             " SQLite takes the other columns from the row with the minimum.)",
             to_send,
         ),
@@ -621,7 +622,7 @@ def _of_credentials(upsert: Upsert) -> dict[str, Definition]:
 
 
 def definitions(dialect: ModuleType = sqlite) -> dict[str, Definition]:
-    """Return every statement by its name, for one of the `sqlalchemy.dialects`. Their upserts differ."""
+    """Return every statement by its name. The dialect (one of `sqlalchemy.dialects`) matters for upserts only."""
     upsert = partial(_upsert, dialect)
     return {
         **_of_calls(),
@@ -637,7 +638,7 @@ def definitions(dialect: ModuleType = sqlite) -> dict[str, Definition]:
 
 
 def _quoted(text: str) -> str:
-    """Return the text in those quotes that need fewer escapes."""
+    """Return the text as a Python string literal, in the kind of quotes that needs fewer escapes."""
     return f"'{text}'" if '"' in text and "'" not in text else '"' + text.replace('"', '\\"') + '"'
 
 

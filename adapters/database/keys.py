@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 _FILE_MODE = 0o600
 _KEY_BYTES = 32
-#: Permission bits that a key file may not have. The first number is for the service's own key file. The second number
-#: is for a key file that the settings name: that file may belong to root, and the service's group may read it.
+#: Permission bits that a key file may not have. The first number is for the key file that the service made. The second
+#: number is for a key file that the settings name: that file may belong to root, and the service's group may read it.
 _OPEN, _OPEN_GIVEN = 0o077, 0o037
 
 
@@ -46,13 +46,14 @@ def load(path: Path, *, given: bool = False, database: Path | None = None) -> Se
 
 
 def read(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
-    """Return the master keys as pairs of key id and key. The first key signs, all keys verify. Changes nothing.
+    """Return the master keys as pairs of key id and key. Changes nothing.
 
-    `given` is true for a file that the settings name (a credential, a mounted secret). The file's group may read it
-    then; other key files only their owner may read.
+    The first key makes the new MACs; every key can verify MACs. `given` is true for a file that the settings name (a
+    credential, a mounted secret). The group of such a file may read it. Other key files may be read only by their
+    owner.
 
-    The file is `{"keys": [{"id": ..., "key": base64}, ...]}`. To rotate the keys, put a new key first and keep the old
-    key after it: a MAC that the old key made can only be verified with the old key. Raises Unavailable if the file is
+    The file is `{"keys": [{"id": ..., "key": base64}, ...]}`. A MAC can only be verified with the key that made it, so
+    rotation keeps the old keys after the new key. Raises Unavailable if the file is
     missing, if other users can use it, or if it isn't a key file.
     """
     try:
@@ -65,8 +66,28 @@ def read(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
         raise Unavailable(say("database.keys.malformed", path=path, why=error)) from error
 
 
+def rotate(path: Path) -> str:
+    """Put a new key before the others in the key file that the service made, and return the new key's id.
+
+    The file keeps its owner, and is replaced as a whole. A running service uses the new key after its next start.
+    Raises Unavailable as `read` does, or if the file can't be replaced.
+    """
+    others = read(path)
+    fresh = _fresh()
+    try:
+        owner = path.stat()
+        new = _written(path, [fresh, *others])
+        if os.geteuid() == 0:
+            os.chown(new, owner.st_uid, owner.st_gid, follow_symlinks=False)
+        new.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise Unavailable(say("database.keys.unwritable", path=path, why=error.strerror)) from error
+    return fresh[0]
+
+
 def lost(path: Path, database: Path) -> str | None:
-    """Return a sentence with the remedy if the key file is missing and the database has MACs of its keys, else None."""
+    """Return a sentence with the remedy if the key file is missing but the database isn't empty, else None."""
     if path.exists() or not database.exists() or not database.stat().st_size:
         return None
     return say("database.keys.lost", path=path, database=database)
@@ -101,18 +122,28 @@ async def check_keys(store: KeptKeys, keyring: Keyring) -> None:
 
 
 def _make(path: Path) -> None:
-    """Write the file under another name, then give it its own name. A crash therefore leaves no incomplete file."""
-    key = {"id": secrets.token_hex(4), "key": b64encode(secrets.token_bytes(_KEY_BYTES)).decode()}
+    """Make a key file with one new key."""
+    new = _written(path, [_fresh()])
+    os.link(new, path)
+    new.unlink()
+    sync_folder(path.parent)
+
+
+def _fresh() -> tuple[str, bytes]:
+    return secrets.token_hex(4), secrets.token_bytes(_KEY_BYTES)
+
+
+def _written(path: Path, keys: Sequence[tuple[str, bytes]]) -> Path:
+    """Write the keys to a new file beside `path`, so that a crash leaves no half key file, and return its path."""
+    told = [{"id": kid, "key": b64encode(key).decode()} for kid, key in keys]
     new = path.with_name(path.name + ".new")
     new.unlink(missing_ok=True)
     made = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, _FILE_MODE)
     with os.fdopen(made, "w") as file:
-        file.write(json.dumps({"keys": [key]}, indent=1) + "\n")
+        file.write(json.dumps({"keys": told}, indent=1) + "\n")
         file.flush()
         os.fsync(file.fileno())
-    os.link(new, path)
-    new.unlink()
-    sync_folder(path.parent)
+    return new
 
 
 def _parsed(told: dict[str, Any]) -> Sequence[tuple[str, bytes]]:

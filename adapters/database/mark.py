@@ -1,8 +1,8 @@
-"""The mark: the position in the record at which a call was last allowed to run. The mark lies outside the state folder.
+"""The mark: the position in the record (the audit log) at which a call was last allowed to run.
 
 A database that was restored from an older copy doesn't know which calls have run since, and would let them run again.
-MACs can't detect this, because every MAC in the copy is valid. The mark can detect it: if the record ends before the
-mark, the database is an older copy.
+MACs can't detect this, because every MAC in the copy is valid. The mark can detect it: its file is outside the state
+folder, and if the record ends before the mark, the database is an older copy.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LONGEST = 4096
 
 
 class Mark:
-    """A file with a MAC that holds a position in the record (the `id` of a line) and the hash of that line.
+    """The mark file. It holds a position in the record (the `id` of a line), the hash of that line, and a MAC.
 
     The position is that of the newest line when a call was last allowed to run.
     """
@@ -48,7 +48,7 @@ class Mark:
         return (position, line) if sound and self._keys.holds(Purpose.MARK, seal, pack(position, line)) else None
 
     def write(self, position: int, line: str) -> None:
-        """Write the whole mark or leave the old mark. The mark is durable when this returns. Raises OSError."""
+        """Replace the mark. It is durable when this returns. On OSError, the file still has the whole old mark."""
         told = {"position": position, "line": line, "seal": self._keys.seal(Purpose.MARK, pack(position, line))}
         new = self.path.with_name(self.path.name + ".new")
         opened = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, _FILE_MODE)

@@ -78,7 +78,8 @@ LINE = ("ref", "seq", "at", "event", "actor", "data", "prev", "hash")
 #: The errors of reading or verifying a row into which somebody wrote values of any type by hand.
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
 
-# The stored values are texts in lists and under ASCII keys. For those, this encoder writes the form of RFC 8785.
+# This encoder writes canonical JSON (RFC 8785) only for simple values. The stored values are simple: strings in lists
+# and in objects with ASCII keys.
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 _NO_ITEMS = "[]"
@@ -178,7 +179,7 @@ def _verdict(*ruled: Any) -> Verdict:
 
 
 def _card(told: dict[str, Any] | None) -> CardTerms | None:
-    """Return the policy's terms for the card, or None for a row of an older version."""
+    """Return what the policy sets for the card (`CardTerms`), or None for a row that an older version wrote."""
     if told is None:
         return None
     numbers = tuple((name, text) for name, text in told["numbers"])

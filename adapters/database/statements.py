@@ -13,7 +13,7 @@ SWAP_CALL = {
     False: "UPDATE calls SET state=?, version=?, decision=?, decided_at=?, decided_by=?, reason=?, decision_mac=?, claim_owner=?, claim_hash=?, claim_until=?, claim_mac=?, result=?, finished_at=?, result_mac=?, due_at=?, archived=?, error=?, output=? WHERE calls.ref = ? AND calls.version = ? AND calls.due_at > ?",
     True: "UPDATE calls SET state=?, version=?, decision=?, decided_at=?, decided_by=?, reason=?, decision_mac=?, claim_owner=?, claim_hash=?, claim_until=?, claim_mac=?, result=?, finished_at=?, result_mac=?, due_at=?, archived=?, error=?, output=? WHERE calls.ref = ? AND calls.version = ? AND calls.due_at <= ?",
 }
-#: Erase a call's arguments and texts from them, if the call still has this version and no unsent message.
+#: Erase a call's arguments and the texts made from them, if the call still has this version and no unsent message.
 ERASE_CALL = "UPDATE calls SET cwd=?, preconditions=?, sentence=?, preview=?, notes=?, note=?, terms=?, row_mac=?, args=?, erased_at=?, salt=NULL WHERE calls.ref = ? AND calls.version = ? AND NOT (EXISTS (SELECT * FROM outbox WHERE outbox.ref = calls.ref))"
 #: Return 1 if the call still has this version. The keys are those of SWAP_CALL.
 HOLDS = {
@@ -48,9 +48,9 @@ OPEN_KEY_IDS = "SELECT substr(calls.row_mac, 1, instr(calls.row_mac, ':') - 1) A
 INSERT_VOTE = "INSERT INTO votes (ref, seq, principal, approve, reason, surface, pressed_at, at, mac) VALUES (?1, (SELECT coalesce(max(votes.seq), 0) + 1 AS anon_1 FROM votes WHERE votes.ref = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
 #: Return the call's votes, the oldest first.
 VOTES = "SELECT votes.ref, votes.principal, votes.approve, votes.reason, votes.surface, votes.pressed_at, votes.at, votes.mac FROM votes WHERE votes.ref = ? ORDER BY votes.seq"
-#: Return the place and hash of the last line of a call's chain.
+#: Return the number and hash of the last line of a call's chain.
 LAST_LINE = "SELECT audit.seq, audit.hash FROM audit WHERE audit.ref = ? ORDER BY audit.seq DESC LIMIT 1"
-#: Return the place, hash, event and data of each line of a call's chain, first line first.
+#: Return the number, hash, event and data of each line of a call's chain, first line first.
 CHAIN = "SELECT audit.seq, audit.hash, audit.event, audit.data FROM audit WHERE audit.ref = ? ORDER BY audit.seq"
 #: Return the position of the last line of the whole record, and the number of its lines.
 POSITION = "SELECT coalesce(max(audit.id), 0) AS coalesce_1, count(*) AS count_1 FROM audit"
@@ -99,7 +99,7 @@ REQUEUE_CARDS = "INSERT INTO outbox (ref, route, kind, attempts, not_before) SEL
 ANYTHING_TO_SEND = "SELECT 1 FROM outbox WHERE outbox.not_before <= ? LIMIT 1"
 #: Return the outbox rows that may be sent now: one row for each route that isn't busy, and only the oldest row of a
 #: card, so that a card's messages keep their order. New cards, notices and outcomes come first. Refreshes of pending
-#: calls come last, and calm routes get no refreshes. (The first column is a minimum: SQLite takes the other columns
+#: calls come last; routes in `calm` get no refreshes. (The first column is a minimum: SQLite takes the other columns
 #: from the row with the minimum.)
 TO_SEND = "SELECT min(CASE WHEN (o.kind = 'edit' AND calls.state = 'awaiting_confirmation') THEN 4611686018427387904 ELSE 0 END + o.id) AS min_1, o.id, o.ref, o.route, o.kind, o.attempts, c.message, c.mac FROM outbox AS o LEFT OUTER JOIN cards AS c ON c.ref = o.ref AND c.route = o.route LEFT OUTER JOIN calls ON calls.ref = o.ref WHERE o.not_before <= ? AND o.route NOT IN (SELECT value FROM json_each(?)) AND NOT (o.kind = 'edit' AND calls.state = 'awaiting_confirmation' AND o.route IN (SELECT value FROM json_each(?))) AND NOT (EXISTS (SELECT 1 FROM outbox AS e WHERE e.ref = o.ref AND e.route = o.route AND e.id < o.id)) GROUP BY o.route ORDER BY 1 LIMIT ?"
 #: Lease an outbox row: no other sender may take it before the given time.

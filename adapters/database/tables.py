@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from sqlalchemy import BigInteger, Index, Integer, PrimaryKeyConstraint, TextClause, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
-from adapters.database.turn_tables import TurnRow  # noqa: F401 - one of the tables
+from adapters.database.turn_tables import TurnRow  # noqa: F401 - the import registers the table `turns`
 
 #: This type has 64 bits in every database. SQLite needs the type INTEGER for a key that is the row id.
 _BIG = BigInteger().with_variant(Integer(), "sqlite")
@@ -230,7 +230,7 @@ class InboxRow(SQLModel, table=True):
 class AuditRow(SQLModel, table=True):
     """A line of the record. Each `ref` has its own chain; the service's own events have the ref ''.
 
-    `id` orders all lines. `sealed_by` names the chain whose MAC also covers this line.
+    `id` orders all lines. No code writes or reads `sealed_by`.
     """
 
     __tablename__: ClassVar[Any] = "audit"

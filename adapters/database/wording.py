@@ -10,14 +10,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ENGLISH: Mapping[str, str] = {
-    # the keys
+    # messages about the key file
     "database.keys.open": "{path} can be used by other users. Make new keys, or run: chmod 600 {path}",
     "database.keys.malformed": "The keys in {path} can't be read: it isn't a key file ({why}). Restore it from a backup; without it, open calls can't be decided.",
     "database.keys.twice": "it has no key, or two with one id",
     "database.keys.lost": "The keys {path} are missing, and they made the MACs of everything in {database}. Put the file back from a backup. If there is none, move the state folder away and start again: nothing in it can be verified or decided.",
     "database.keys.unreadable": "The keys in {path} can't be read: {why}.",
+    "database.keys.unwritable": "The keys in {path} can't be replaced: {why}. The old file is unchanged.",
     "database.keys.missing": "The MACs of open calls were made with keys that are missing: {ids}. Put them back into keys.json, after the first; they can go when those calls are over.",
-    # the state folder
+    # messages about the state folder
     "database.folder.unusable": "The state folder {path} can't be used: {why}. Make it writable for the user that runs sayso, or name another folder: `state` in sayso.toml, --state for the demo.",
     "database.folder.unseen": "{path} can't be looked at: {why}",
     "database.folder.exposed": "other users may have read {path} (mode {found}). Find out who opened it, then run: chmod {mode} {path}",
@@ -25,7 +26,7 @@ ENGLISH: Mapping[str, str] = {
     "database.folder.writable": "{path} can be written by other users (mode {found}). Check what it holds, then run: chmod {mode} {path}",
     "database.folder.file": "{path} can't be used: {why}. Check who owns it, and the folder.",
     "database.folder.used": "Another sayso service (pid {pid}) uses {path}. Stop it first, or name another folder: `state` in sayso.toml, --state for the demo.",
-    # the database
+    # messages about the database
     "database.unusable": "The database {path} can't be used: {reason} ({error}). Nothing was changed.",
     "database.full": "the disk is full. Free some space, then try again",
     "database.readonly": "it is read-only. Make it and its folder writable, then try again",
@@ -40,7 +41,7 @@ ENGLISH: Mapping[str, str] = {
     "database.older": "{path} has an older schema than this version of Sayso reads. Nothing was changed. Start the service once, which brings the database up to date, or use the version that wrote it.",
     "database.migration": "The database {path} can't be brought up to date ({why}). Nothing was changed; restore it from a backup, or name another folder with --state.",
     "database.log": "The database {path} can't keep a write-ahead log (its journal mode is {mode}), as on most network file systems. Put the state folder on a local disk.",
-    # copies of the database
+    # messages about copies of the database
     "database.copy.there": "{path} exists already. Name a file that doesn't, or move that one away.",
     "database.copy.flawed": "{path} isn't as it was written; no copy was kept. Run: sayso audit verify",
     "database.copy.none": "{path} isn't there, or this user (uid {uid}) can't read it. Nothing was changed. As root, put it in a folder that this user can enter, and run: chown {uid} {path}",

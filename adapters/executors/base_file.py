@@ -61,7 +61,7 @@ def file_parts(folder: Folder, path: str) -> tuple[str, ...]:
 
 @contextmanager
 def as_shown(otherwise: str) -> Iterator[None]:
-    """Raise NotAsShown in place of InvalidConfirmation, because the file became unusable after people saw the change.
+    """A context manager that turns InvalidConfirmation into NotAsShown: the file became unusable since people saw it.
 
     `otherwise` is the catalogue key of the sentence for people.
     """

@@ -1,9 +1,9 @@
-"""A shell in the workspace: it runs one command line, confined if the host can, in a clean environment.
+"""A shell in the workspace: it runs one command line in a clean environment, and confines it if the host can do that.
 
-Standard input is empty. Output and errors are one text, which is cut to a bound. A small program, the keeper, runs the
-command and ends all of its processes, also the processes in other sessions. At the time limit, and when the service
-stops, the keeper sends SIGTERM to them and kills them two seconds later. When the command ends by itself, the keeper
-kills the remaining processes at once.
+Standard input is empty. Standard output and standard error are collected as one text; of a long text, the middle is
+left out. A small program, the keeper, runs the command and ends all of its processes, also the processes in other
+sessions. At the time limit, and when the service stops, the keeper sends SIGTERM to them and kills them two seconds
+later. When the command ends by itself, the keeper kills the remaining processes at once.
 
 Two kinds of processes are out of the keeper's reach: those that a command starts through a service of the host (cron,
 a container daemon), and those of a command that kills its own keeper. The second kind exists only without confinement
@@ -51,8 +51,8 @@ _SIGNALLED = 128
 _LONGEST_COMMAND = 131_071
 #: The card names at most this many scripts, and gives the number of the other scripts.
 _NAMED = 5
-#: The last texts of at most this many scripts are remembered. The card compares with them, and shows the changes since
-#: people were last asked.
+#: The texts of at most this many scripts are kept in memory, as people last saw them. The card shows how a script
+#: differs from that text.
 _REMEMBERED = 256
 
 
@@ -86,7 +86,7 @@ class Shell:
         The preview of a plain `sed -i` is the change that it makes. The preview of any other command is the changes in
         the scripts of the line since people were last asked about these scripts. The preconditions are the confinement,
         the previewed files and the scripts. If one of these changes, the command doesn't run. Raises
-        InvalidConfirmation if no shell can take the line.
+        InvalidConfirmation if the line is too long for the kernel or has a NUL byte.
         """
         command, sandbox = args.command, self.sandbox
         if "\0" in command or len(command.encode()) > _LONGEST_COMMAND:
@@ -182,7 +182,7 @@ class Shell:
         return cut_middle("\n".join(made), PREVIEW_KEPT).text
 
     def _place(self, shown: Mapping[str, str], parts: contextlib.ExitStack) -> Path | None:
-        """Make a folder for copies of scripts, or return None if the sandbox can't put a copy in a script's place."""
+        """Make a folder for copies of scripts. Return None if there are no scripts, or the sandbox has no mounts."""
         if not self.sandbox.has_mounts or not any(name.startswith(SCRIPT) for name in shown):
             return None
         place = Path(parts.enter_context(tempfile.TemporaryDirectory(prefix="sayso-", ignore_cleanup_errors=True)))
@@ -224,7 +224,7 @@ class Shell:
 
 
 def _named(paths: Sequence[str]) -> str:
-    """Return the first paths as text for people, and the number of the others."""
+    """Return a text for people: the first `_NAMED` paths, and how many more there are."""
     named = ", ".join(quoted(mask(path)) for path in paths[:_NAMED])
     return say("shell.scripts.more", scripts=named, count=len(paths) - _NAMED) if len(paths) > _NAMED else named
 

@@ -136,7 +136,10 @@ class Edits:
         return _Planned(parts, before, encoded(text))
 
     def _text(self, path: str) -> tuple[tuple[str, ...], Standing]:
-        """Return the parts and the state of an existing text file. Raises InvalidConfirmation for any other path."""
+        """Return the components of a text file's path, and the file's state.
+
+        Raises InvalidConfirmation if there is no such file, or if it isn't a text file.
+        """
         parts, found = self._file(path)
         if found.base == ABSENT:
             raise InvalidConfirmation(fact("path.absent", path=shown_path(parts)))

@@ -71,7 +71,10 @@ class Folder:
 
     @contextmanager
     def opened(self, parts: tuple[str, ...], *, make: bool = False) -> Iterator[int]:
-        """Yield a descriptor of the folder with these components. Raises OSError, with ELOOP or ENOTDIR for a link."""
+        """Yield a descriptor of the folder with these components. With `make`, missing folders are made.
+
+        Raises OSError, with ELOOP or ENOTDIR for a link.
+        """
         at = os.open(self.root, _FOLDER)
         try:
             for part in parts:
@@ -188,9 +191,9 @@ def _write_new(name: str, folder: int, data: bytes, *, like: str) -> None:
 
 
 def _give_as_above(folder: int, name: str) -> None:
-    """Give a new file or folder to the owner of the folder above if this process is root.
+    """If this process is root, give a new file or folder to the owner of the folder above.
 
-    Commands may run as that user.
+    Otherwise commands that run as that owner couldn't change it.
     """
     if os.geteuid() == 0:
         above = os.fstat(folder)

@@ -18,7 +18,7 @@ def regular_files(pattern: tuple[str, ...], root: int) -> Iterator[tuple[str, ..
     """Yield the regular files below an open folder that match the pattern.
 
     The files of a folder come in the order of their names, and before the files of its subfolders. Links are neither
-    matched nor followed. Names that aren't UTF-8 are left out, because no argument can carry them.
+    matched nor followed. Names that aren't UTF-8 are left out, because an agent can't write them in an argument.
     """
     for at, folders, names, folder in os.fwalk(".", dir_fd=root, follow_symlinks=False):
         above = tuple(part for part in at.split("/") if part != ".")
@@ -35,7 +35,7 @@ def matches(pattern: tuple[str, ...], parts: tuple[str, ...]) -> bool:
 
 
 def _leads_on(pattern: tuple[str, ...], folders: tuple[str, ...]) -> bool:
-    """Return whether any path below these folders can match the pattern."""
+    """Return whether a path in this folder can match the pattern. `folders` has the components of the folder's path."""
     return any(place < len(pattern) for place in _reached(pattern, folders))
 
 
@@ -55,7 +55,7 @@ def _past_stars(pattern: tuple[str, ...], places: set[int]) -> set[int]:
     reached = set(places)
     for place in places:
         while place < len(pattern) and pattern[place] == "**":
-            place += 1  # noqa: PLW2901  each position moves on by itself
+            place += 1  # noqa: PLW2901  each position is moved past the `**`
             reached.add(place)
     return reached
 

@@ -1,10 +1,10 @@
 """Finds the difference that a `sed -i` would make, before people are asked: runs the real sed on the files' bytes.
 
 This works only for a line that is one plain `sed -i` with substitutions or deletions. The line may have no variable,
-pattern, redirection or second command, and no script that writes files or runs programs. GNU sed's `--sandbox` refuses
-such scripts too. sed gets each file's bytes as its input. This run of sed has the same confinement as the command
-itself, with bounds on time, memory and output. If anything fails, no difference is returned, and the card shows only
-the command.
+file name pattern, redirection or second command. Its sed script may not write files or run programs; GNU sed's option
+`--sandbox` ensures that too. sed gets each file's bytes as its input. This run of sed has the same confinement as the
+command itself, with bounds on time, memory and output. If anything fails, no difference is returned, and the card shows
+only the command.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ _LIMIT_S = 1.0
 # Bounds on sed for ulimit (bash(1)): kilobytes of memory, seconds of computing, and bytes of a written file.
 _BOUNDS = "set -o pipefail; ulimit -v 262144 -t 1 -f 0"
 
-# A word of a plain line: safe characters, and quoted texts in which the shell expands nothing.
+# One argument of a plain `sed -i`: safe characters, and quoted texts in which the shell expands nothing.
 _WORD = r"""(?:[\w@%+=:,./-]|'[^']*'|"[^"$`]*")+"""
 _PLAIN = re.compile(rf"\s*sed(?:[ \t]+{_WORD})+\s*", re.ASCII)
 _IN_PLACE = frozenset({"-i", "--in-place", "-Ei", "-ri"})
 _EXTENDED = frozenset({"-E", "-r", "--regexp-extended", "-Ei", "-ri"})
-# An address is a line's number, the last line or an expression. After it comes `d`, or `s` with three delimiters.
+# An address selects the lines that sed changes: a line number, `$` for the last line, or an expression. `_SCRIPT`
+# matches up to two addresses, and then the command: `d`, or `s` with three delimiters.
 _ADDRESS = r"(?:\d+|\$|/(?:\\.|[^/\\\n])*/)"
 _SCRIPT = re.compile(
     rf"(?:{_ADDRESS}(?:,{_ADDRESS})?)?(?:d|s(?P<end>[/|#,@!%:~])(?:(?:\\.|(?!(?P=end))[^\\\n])*(?P=end)){{2}}[0-9gIi]*)"

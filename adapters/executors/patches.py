@@ -29,9 +29,9 @@ _WRITTEN = 100
 
 @dataclass(slots=True)
 class Hunk:
-    """One change: the lines before and after it, each with its line feed."""
+    """One change of a patch: it replaces the lines `old` by the lines `new`. Each line has its line feed."""
 
-    #: The number of lines of the file before the change, as the patch gives it, or None if the patch gives no number.
+    #: The number of lines above the change in the file, as the patch says, or None if the patch gives no line numbers.
     at: int | None = None
     #: The line that the change comes after, or None if the patch names no such line.
     after: str | None = None
@@ -46,8 +46,9 @@ class Hunk:
             self.new.append(f"{line}\n")
 
     def unend(self, mark: str) -> None:
-        """Remove the line feed of the last line with this mark (`-`, `+` or kept), because the patch says that the file
-        ends with this line and without a line feed.
+        """Remove the line feed of the last line with this mark (`-`, `+` or kept).
+
+        The patch says that the file ends with this line, and has no line feed after it.
         """
         for lines in ([self.old] if mark != "+" else []) + ([self.new] if mark != "-" else []):
             lines[-1] = lines[-1].removesuffix("\n")

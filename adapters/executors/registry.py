@@ -1,10 +1,10 @@
 """The registry of one tool group: the Python callables that agents may ask for by name, and the code that runs them.
 
 The operator registers everything about a tool: its arguments, its sentence, its effects, and whether it may be retried.
-An agent can change none of this. Only tools on the list of allowed tools exist; an empty list runs nothing.
+An agent can change none of this. If there is a list of allowed tools, only tools on this list may run.
 
 A tool is called as `function(context, args)`. Its return value is the output, and an exception is the error. A tool
-raises `NotAsShown` if something changed since people saw the call. It must have done nothing then.
+raises `NotAsShown`, and changes nothing, if something changed since people saw the call.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _PLAIN = {"string": "str", "boolean": "bool", "integer": "int", "number": "float
 
 
 class Declaration(Protocol[T_co]):
-    """The arguments of a tool. `adapters.executors.arguments.Declared` implements this for a pydantic model."""
+    """Declares the arguments of a tool. `adapters.executors.arguments.Declared` implements this with pydantic."""
 
     @property
     def schema(self) -> Mapping[str, Any]:

@@ -8,10 +8,10 @@ the call (`script:deploy.sh`) and is compared again before the run. These files 
 - scripts that any other program gets, unless that program starts nothing
 - every file that the line names, if a shell in it reads commands from a pipe or from a file
 
-Other files are not bound: those that a script starts, imports or reads, those whose name is made while the line runs,
-files outside of the workspace, files that this service can't read, and files beyond `MOST` and `MOST_BYTES`. The card
-of an unconfined command names files outside of the workspace. A line that runs a file of the last two kinds never runs
-unasked, and its card names these files.
+Other files are not bound, so they may change after the approval: files that a script starts, imports or reads, files
+whose name is made while the line runs, files outside of the workspace, files that this service can't read, and files
+beyond `MOST` and `MOST_BYTES`. The card of an unconfined command names files outside of the workspace. If a line runs
+unreadable files or files beyond these limits, a person is always asked, and the card names these files.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _INTERPRETER = re.compile(
     r"|ts-node|tsx|Rscript|julia|wish|expect|guile|osascript|pwsh|groovy|jshell|scala|source|\.|pytest|py\.test"
     r"|ansible-playbook|crontab"
 )
-#: Programs that run the files after some of their options. Such a program treats all other files as data.
+#: Programs that run the files named by some of their options, such as `-f FILE`. They treat all other files as data.
 _BY_OPTION = re.compile(r"[gm]?awk|nawk|sed|g?make|just|task|rake|ninja|ant|gradle|mvn|invoke|nox|tox|psql|at|batch")
 _FILE_OPTIONS = frozenset(("-f", "-b", "--file", "--makefile", "--rakefile", "--justfile", "--taskfile"))
 #: Programs that may read commands from their standard input.
@@ -113,7 +113,7 @@ class Scripts:
     """The files of the workspace that a command line runs."""
 
     found: tuple[Script, ...]
-    #: Whether the line is one command. If so, no other part of the line can be meant to change these files.
+    #: Whether the line is one command. In a longer line, an earlier command may be meant to change these files.
     alone: bool
     #: The paths of files that the line runs and that aren't bound, because they are too many or too long.
     unbound: tuple[str, ...]
@@ -258,7 +258,7 @@ class _Finder:
                 yield from self._files([word])
             elif option in _FILE_OPTIONS and equals:
                 yield from self._files([value])
-            elif word[:2] in _FILE_OPTIONS and len(word) > 2:  # noqa: PLR2004 - `-fFILE`
+            elif word[:2] in _FILE_OPTIONS and len(word) > 2:  # noqa: PLR2004 - as in `-fFILE`
                 yield from self._files([word[2:]])
 
     def _untold(self, base: str, words: Sequence[str]) -> Iterator[str]:
@@ -326,20 +326,21 @@ class _Finder:
 
 
 def _is_file(path: Path | str, *, closed: bool = False) -> bool:
-    """Return whether a path names a regular file. `closed` is the answer if this user may not look there."""
+    """Return whether a path names a regular file. Return `closed` if the service isn't permitted to find out."""
     return stat.S_ISREG(_mode(path, stat.S_IFREG if closed else 0))
 
 
 def _is_input(path: Path) -> bool:
-    """Return whether a program could read commands from a path: a file, or a pipe, or a path that this user may not
-    look at.
+    """Return whether a program could read commands from a path: from a file, a pipe or a device such as a terminal.
+
+    Return True if the service isn't permitted to find out.
     """
     mode = _mode(path, stat.S_IFREG)
     return stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
 
 
 def _size(folder: Folder, path: str) -> int:
-    """Return the length of a file in bytes, or 0 if this user may not look there."""
+    """Return the length of a file in bytes, or 0 if the service can't find out."""
     try:
         return (folder.root / path).stat().st_size
     except OSError:
@@ -347,7 +348,7 @@ def _size(folder: Folder, path: str) -> int:
 
 
 def _mode(path: Path | str, closed: int = 0) -> int:
-    """Return the mode of a file. Return 0 if there is no such file, and `closed` if this user may not look there.
+    """Return the mode of a file, 0 if there is no such file, or `closed` if the service isn't permitted to find out.
 
     The path may be any word of a line, so it may be too long, or have characters that no path can have.
     """
@@ -422,7 +423,7 @@ def _inputs(reading: ShellReading) -> list[str]:
 
 
 def _only_reading() -> frozenset[str]:
-    """Return the programs that start no other program. Such a program only reads a script among its arguments."""
+    """Return the programs that start no other program. If an argument is a script, they read it and don't run it."""
     from hitl.policy.shell.starts_nothing import STARTS_NOTHING  # noqa: PLC0415
 
     return frozenset(STARTS_NOTHING)

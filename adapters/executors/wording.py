@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ENGLISH: Mapping[str, str] = {
-    # errors of `tools_user`
+    # errors in the setting `tools_user`
     "executors.user.none": "tools_user is {user}, and this machine has no such user. Make one: useradd -r.",
     "executors.user.reads": "tools_user is {user}, who can read the service's keys. Name another user.",
     "executors.user.rights": "tools_user is {user}, and this service may run nothing as another user. Start it as root, or give it CAP_SETUID, CAP_SETGID and CAP_KILL.",

@@ -55,26 +55,26 @@ _CONTINUATION = bytes(range(0x80, 0xC0))
 
 
 class ListFiles(Arguments):
-    """A folder."""
+    """The folder to list."""
 
     path: str = "."
 
 
 class ReadFile(Arguments):
-    """A file."""
+    """The file to read."""
 
     path: str
 
 
 class WriteFile(Arguments):
-    """A file and its new text."""
+    """The file to write, and its new text."""
 
     path: str
     text: str
 
 
 class DeleteFile(Arguments):
-    """A file."""
+    """The file to delete."""
 
     path: str
 

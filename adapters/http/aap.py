@@ -1,9 +1,9 @@
 """The Agent Approval Protocol, with this service as the provider: its paths, field names and errors under `/aap`.
 
 An operator gives a client the base URL `http://HOST:PORT/aap` and an agent's token. The paths serve the same use cases
-as `/v1/calls`: create asks, consume claims, outcome finishes, DELETE withdraws. None of them decides. Paths, field
-names and errors follow the published client (`agentapprovalprotocol` 0.3.3). The client raises an error if our answer
-has an extra field, a null, or a changed number.
+as `/v1/calls`: `create` asks, `consume` claims, `outcome` finishes, DELETE withdraws. None of these paths decides a
+call. Paths, field names and errors follow the published client (`agentapprovalprotocol` 0.3.3). The client raises an
+error if our answer has an extra field, a null, or a changed number.
 """
 
 from __future__ import annotations
@@ -53,14 +53,13 @@ if TYPE_CHECKING:
 
 #: The tool group of calls that name no server.
 _OWN_TOOLS = "aap"
-#: Idempotency keys of this protocol are kept apart from the keys of `/v1/calls`, so equal keys don't clash.
+#: The prefix that keeps the idempotency keys of this protocol apart from the keys of `/v1/calls`.
 _KEYS = "aap:"
-#: The longest wait of one request in seconds, by the protocol.
+#: The longest wait of one request, in seconds. The protocol sets this limit.
 _LONGEST_WAIT_S = 30
 #: A context has at most this many bytes. The record keeps the context, even when retention erases the arguments.
 _LONGEST_CONTEXT = 16_384
-#: The decisions in the words of the protocol. If nobody could be asked about a call, the call is denied, with the
-#: reason.
+#: Our decision -> the protocol's status. Any other decision, such as UNDELIVERABLE, becomes "denied".
 _STATUSES: Mapping[Decision | None, str] = {
     None: "pending",
     Decision.ALLOWED: "approved",
@@ -69,9 +68,9 @@ _STATUSES: Mapping[Decision | None, str] = {
     Decision.WITHDRAWN: "cancelled",
 }
 _OUTCOMES = {Result.SUCCEEDED: "succeeded", Result.FAILED: "failed"}
-#: The kind of an error by its HTTP status.
+#: HTTP status -> the protocol's type of an error.
 _KINDS = {401: "authentication", 403: "authorization", 404: "not_found", 409: "conflict", 429: "rate_limit"}
-#: The protocol's code for each error for which it isn't simply our own code in small letters.
+#: Error class -> the protocol's error code. Any other error gets our own code in lower case.
 _CODES: Mapping[type[SaysoError], str] = {
     Unauthenticated: "invalid_credential",
     CallUnknown: "not_found",
@@ -81,14 +80,14 @@ _CODES: Mapping[type[SaysoError], str] = {
 
 
 class ConflictError(Exception):
-    """The request isn't in the state that the operation needs. The argument is the protocol's code for that state."""
+    """The request's state doesn't allow the operation. The argument is the protocol's error code for that state."""
 
 
 class AapRoute(WrittenRoute):
     """A route that answers errors in the protocol's form, and gives every answer an X-Request-ID."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the handler of this route's requests."""
+        """Return a handler that turns errors into the protocol's form."""
         handle = super().get_route_handler()
 
         async def handled(request: Request) -> Response:
@@ -124,7 +123,10 @@ Key = Annotated[str, Header(alias="Idempotency-Key", min_length=1, max_length=20
 
 
 def _documented(*codes: int, status: int = 200) -> dict[int | str, Any]:
-    """Return the `responses` of a route. A request that the listener refuses before any route gets a problem."""
+    """Return FastAPI's `responses` for a route, with both forms of errors: the protocol's form, and a problem.
+
+    A request that the listener or the guard refuses never reaches the route, so its error is a problem.
+    """
     found = documented(models.AapRequest, *codes, status=status)
     error = {"application/json": {"schema": {"$ref": f"#/components/schemas/{models.AapError.__name__}"}}}
     for code, told in found.items():
@@ -197,8 +199,8 @@ async def cancel(ops: Ops, caller: Asker, ref: Ref) -> Response:
 async def consume(ops: Ops, caller: Asker, ref: Ref, key: Key) -> Response:
     """Take the one permission to run an approved request. The same key returns the same answer again.
 
-    When the time to run and report is over without an outcome, nobody knows whether the tool ran, and no key gets an
-    answer.
+    If no outcome is reported before the time to run is over, nobody knows whether the tool ran. After that, every key
+    gets 409.
     """
     call, _ = await _own(ops, caller, ref)
     if ops.attempt(caller, call) != _KEYS + key or _reported(call) is None:
@@ -238,13 +240,13 @@ async def outcome(ops: Ops, caller: Asker, ref: Ref, body: models.AapReport) -> 
 
 
 def _reported(call: Call) -> tuple[str, str] | None:
-    """Return the outcome that was reported and its note, or None."""
+    """Return the reported outcome (`succeeded` or `failed`) and its note. Return None if no outcome was reported."""
     status = _OUTCOMES.get(call.result) if call.result else None
     return (status, (call.output if status == "succeeded" else call.error) or "") if status else None
 
 
 async def _own(ops: Operations, caller: Caller, name: str) -> tuple[Call, Sequence[Recorded]]:
-    """Return a request of this caller with its record. Raises CallUnknown for anything else.
+    """Return a request of this caller, and the lines of its record. Raises CallUnknown if `name` names no such request.
 
     A request whose arguments were erased counts as unknown too, because it couldn't be returned unchanged.
     """
@@ -259,7 +261,7 @@ async def _own(ops: Operations, caller: Caller, name: str) -> tuple[Call, Sequen
 
 
 def _kept(lines: Sequence[Recorded]) -> dict[str, Any]:
-    """Return the submitted fields that only the record holds, or {} for a call from another interface."""
+    """Return the submitted fields that only the record holds, or {} for a call that came through another interface."""
     asked = next((data_of(line.data) for line in lines if line.event == Event.ASKED), {})
     submitted = asked.get("submitted")
     kept = submitted.get("aap") if isinstance(submitted, dict) else None

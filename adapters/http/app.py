@@ -22,7 +22,7 @@ TITLE = "Sayso"
 #: The version of the API, which changes when an answer loses or changes a field.
 VERSION = "1.0"
 _SUMMARY = "An agent's tool call that could do harm waits until a person says so."
-#: The longest body that a webhook takes. Telegram's updates are far smaller.
+#: The longest body of a webhook's request, in bytes. Telegram's updates are far smaller.
 LONGEST_BODY = 1024 * 1024
 #: Models that appear only inside answers or streams. They are named here because no route declares them.
 _NAMED = (models.Problem, models.EventView, models.ChatLine, models.AapError)
@@ -99,7 +99,7 @@ async def body_of(request: Request) -> bytes | None:
 
 
 def document(app: FastAPI) -> dict[str, Any]:
-    """Return the OpenAPI document, which is made once."""
+    """Return the application's OpenAPI document. It is made once and kept."""
     if app.openapi_schema is None:
         made = get_openapi(title=TITLE, version=VERSION, summary=_SUMMARY, routes=app.routes)
         schemas = made["components"]["schemas"]

@@ -1,7 +1,7 @@
-"""Ends a call if the caller that waits for it on an open connection leaves and doesn't come back.
+"""Withdraws a call if the caller that waits for it on an open connection leaves and doesn't come back.
 
-The connections are known in memory. A file notes their calls, so that the next process can expect the callers back:
-after a restart, a caller that still waits says so again.
+The connections are known in memory. A file notes their calls, so that the next process can expect the callers back.
+After a restart, a caller that still waits sends its request again, and so is noted again.
 """
 
 from __future__ import annotations
@@ -22,29 +22,31 @@ if TYPE_CHECKING:
 
     from hitl.call import Call
 
-#: Seconds in which a caller may come back over another connection. The pauses between the attempts of our clients are
-#: at most 5 seconds.
+#: A caller may come back over another connection within this many seconds. Our clients pause at most 5 seconds between
+#: two attempts.
 GRACE_S = 10.0
-#: Seconds in which a caller may come back after a start of the service. All callers come back at the same time then.
+#: A caller may come back within this many seconds after a start of the service. All callers come back at the same time
+#: then.
 RETURN_S = 20.0
 #: With so many calls in the file, those that are over are removed from it.
 _NOTED = 10_000
-#: The statuses of a call whose caller still has to hear the decision or to claim the call.
+#: The statuses of a call whose caller still waits for the decision, or has yet to claim the call.
 _OPEN = frozenset({Status.PENDING, Status.APPROVED, Status.ALLOWED})
 _log = logging.getLogger(__name__)
 
 
 class Attendance:
-    """Knows the connections on which callers wait for their calls.
+    """Keeps the connections on which callers wait for their calls.
 
-    `leave` ends a call because its caller has left. When the service stops, it ends all connections itself, and `leave`
-    isn't called. This class observes the gate's changes, and forgets the calls that were claimed or are over.
+    `leave` ends a call because its caller has left. When the service stops, it closes all connections itself, so
+    `leave` isn't called. This class observes the gate's changes, and forgets the calls that were claimed or are over.
     """
 
     def __init__(self, leave: Callable[[Call], Awaitable[object]], stopping: asyncio.Event) -> None:
         self._leave = leave
         self._stopping = stopping
-        #: Ref -> the connections, each as the future that resolves at its end, with the callback for it.
+        #: Ref of a call -> the connections on which its caller waits. The key of each connection is a future that
+        #: resolves when the connection ends. The value is the callback on this future.
         self._here: dict[str, dict[asyncio.Future[None], Callable[[asyncio.Future[None]], None]]] = {}
         self._leaving: dict[str, asyncio.TimerHandle] = {}
         self._ending: set[asyncio.Task[None]] = set()

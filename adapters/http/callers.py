@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from hitl.gate import Gate
     from hitl.people import Directory
 
-#: The origin of calls over the Unix socket, and of calls by a token that isn't bound to a conversation.
+#: The origin (the conversation that a call comes from) of calls over the Unix socket, and of calls by a token that
+#: isn't bound to a conversation.
 LOCAL, REMOTE = "local", "http"
 #: The key of `scope["state"]` under which a listener puts the `Peer`. No header can set it.
 PEER = "sayso.peer"
@@ -36,8 +37,8 @@ GONE = "sayso.gone"
 class Peer:
     """The peer of a connection, as the kernel describes it when the connection is made.
 
-    `key` is the name under which the peer's connections are counted. `uid` is the peer's user id on the Unix socket,
-    and None on TCP.
+    The connections of all peers with the same `key` are counted together. `uid` is the peer's user id on the Unix
+    socket, and None on TCP. `party` says, for example, whether that user is listed.
     """
 
     key: str
@@ -109,7 +110,7 @@ class Bearers(Protocol):
 
 
 class Authenticator:
-    """Finds out who sends a request, by the kernel's answer or by a bearer token."""
+    """Finds out who sends a request: by the user id that the kernel reports, or by a bearer token."""
 
     def __init__(self, gate: Gate, bearers: Bearers) -> None:
         self._gate = gate

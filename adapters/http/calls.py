@@ -51,7 +51,10 @@ def operations(request: Request) -> Operations:
 
 
 def gone(request: Request) -> asyncio.Future[None] | None:
-    """Return a future that resolves when the caller hangs up. Return None if the server doesn't use `Door`."""
+    """Return a future that resolves when the caller hangs up.
+
+    Return None if the server doesn't use `connection.Door`.
+    """
     found: asyncio.Future[None] | None = getattr(request.state, GONE, None)
     return found
 
@@ -82,7 +85,7 @@ async def ask(
     begun = time.monotonic()
     submitted, lease = await ops.ask(caller, body, key, queue_s, ended)
     if lease is None:
-        # The time in line counts as a part of the wait.
+        # The time that the request spent in the queue counts as a part of its wait.
         left_s, attended = wait_s - (time.monotonic() - begun), prefers_attended(prefer)
         submitted, lease = await ops.decided(caller, body, submitted, left_s, ended, attended=attended)
     return await _answered(ops, submitted, lease)
@@ -146,7 +149,7 @@ async def list_calls(
 
 @router.get("/sessions", summary="List agents that wait", responses=documented(models.SessionList))
 async def list_sessions(ops: Ops, caller: Anyone) -> Response:
-    """List the sessions of agents that have pending calls, as far as the caller may see those calls."""
+    """List the sessions of agents that have pending calls. Calls that the caller may not see don't count."""
     return answer(await ops.sessions(caller))
 
 
@@ -214,14 +217,14 @@ async def decide(ops: Ops, caller: Anyone, ref: Ref, body: models.DecisionReques
 async def open_details(ops: Ops, caller: Anyone, ref: Ref) -> Response:
     """Return the whole call to an approver, and record that they opened it.
 
-    If a card was cut, this must come before a yes.
+    If a card shows only a part of its call, an approver must open the details before approving.
     """
     await may_decide(ops, caller, ref)
     return answer(await ops.details(caller, ref))
 
 
 async def may_decide(ops: Operations, caller: Caller, ref: str) -> None:
-    """Raise NotApprover if the credential isn't an approver's. The attempt is recorded first."""
+    """Record the attempt and raise NotApprover if the caller's credential isn't an approver's."""
     if Scope.APPROVER not in caller.scopes:
         raise await ops.refuse_undeciding(caller, ref)
 
@@ -230,7 +233,7 @@ async def may_decide(ops: Operations, caller: Caller, ref: str) -> None:
     "/calls/{ref}/withdraw", summary="Withdraw a call", responses=documented(models.CallView, 404, 409, 410, 500)
 )
 async def withdraw(ops: Ops, caller: Withdrawer, ref: Ref, body: models.WithdrawRequest | None = None) -> Response:
-    """Take a pending call back. Only its requester and operators may do this."""
+    """Withdraw a pending call. Only its requester and operators may do this."""
     return answer(await ops.view(await ops.withdraw(caller, ref, left=body is not None and body.left)))
 
 

@@ -54,7 +54,7 @@ _MANY = _refusal(429, TooManyPending.code, say("api.many"), "retry-after: 1")
 class Limits:
     """Limits of each connection, in seconds and bytes. `connections` also limits the number of connections."""
 
-    #: The longest time from the connection, or from a request's first byte, to the end of its headers.
+    #: The longest time from the start of the connection, or from a request's first byte, to the end of the headers.
     head_s: float = 5.0
     #: The longest time from the end of the headers to the end of the body.
     body_s: float = 15.0
@@ -66,7 +66,7 @@ class Limits:
     #: would send a reset, and the peer would lose the answer.
     linger_s: float = 1.0
     head_bytes: int = 32 * 1024
-    #: A body has at most this many bytes. 1 MiB of arguments as canonical JSON fits, if the client doesn't escape
+    #: The longest body, in bytes. There is room for 1 MiB of arguments as canonical JSON, if the client escapes no
     #: characters.
     body_bytes: int = 2 * 1024 * 1024
     connections: Connections = field(default_factory=Connections)
@@ -96,7 +96,7 @@ class Door(HttpToolsProtocol):
         self._counted = self._lingering = False
         self._answering: RequestResponseCycle | None = None
 
-    # -- the connection -------------------------------------------------------------------------------------------
+    # -- start and end of the connection ------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Count the connection, and refuse it if there are too many."""
@@ -105,7 +105,8 @@ class Door(HttpToolsProtocol):
         self._counted = connections.enter(self._peer.key, self._peer.party)
         self._lingering = not self._counted and connections.linger()
         if not self._counted and not self._lingering:
-            # Each refused connection holds a file descriptor while it waits for its peer.
+            # Too many refused connections linger already, and each holds a file descriptor. So this one is closed at
+            # once.
             self._refused = True
             transport.abort()
             return
@@ -125,7 +126,7 @@ class Door(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self) -> None:
-        """Hand the connection to the WebSocket protocol, and keep watching for its end."""
+        """Hand the connection to the WebSocket protocol, and keep watching for the connection's end."""
         if self._refused:
             return
         self._arm(None)
@@ -153,7 +154,7 @@ class Door(HttpToolsProtocol):
         else:
             self._limits.connections.depart()
 
-    # -- bytes ----------------------------------------------------------------------------------------------------
+    # -- limits for the bytes and the time of a request ----------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
         """Count the bytes of the headers, because the parser itself sets no limit."""
@@ -175,7 +176,7 @@ class Door(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Refuse headers that could mislead a proxy or this service, and a body whose stated length is too long."""
         self._in_head, self._head, self._body = False, 0, 0
-        if self._refused:  # this request came after a refused request, in the same bytes
+        if self._refused:  # an earlier request in the same data was refused, so this request is dropped
             return
         self._arm(self._limits.body_s)
         if refusal := self._misled():
@@ -241,7 +242,8 @@ class Door(HttpToolsProtocol):
         del msg
         self._refuse(_BAD)
 
-    # -- refusals -------------------------------------------------------------------------------------------------
+    # -- sending refusals, and the timer
+    # ---------------------------------------------------------------------------------
 
     def _refuse(self, answer: bytes) -> None:
         if self._refused:
@@ -254,7 +256,7 @@ class Door(HttpToolsProtocol):
         self._arm(self._limits.linger_s)
 
     def _drop_answers(self) -> None:
-        """Drop the answers to requests that the application has already got, because the connection is gone.
+        """Drop the answers to requests that the application has already received, because the connection is gone.
 
         uvicorn notifies only `cycle`, the last of several requests in flight.
         """

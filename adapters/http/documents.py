@@ -1,4 +1,7 @@
-"""Makes the API's JSON documents for calls, cards and tokens. All texts in them are made visible and masked."""
+"""Makes the API's JSON documents for calls, cards and tokens.
+
+In all texts, hidden characters are made visible and secrets are masked.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +94,7 @@ def card_text(call: Call, names: Names) -> str:
 
 
 def token_view(credential: Credential) -> dict[str, Any]:
-    """Return a token without its secret."""
+    """Return the document of a token, without the token's secret."""
     times = {name: getattr(credential, name) for name in ("created_at", "until", "used_at", "revoked_at")}
     return {
         "name": credential.name,
@@ -105,9 +108,9 @@ def token_view(credential: Credential) -> dict[str, Any]:
 
 
 def _diff(call: Call) -> str | None:
-    """Return the unified diff of the call's change, or None. Its secrets are masked as on the card.
+    """Return the unified diff of the call's change with masked secrets, or None if no diff is known.
 
-    It is the diff that the executor made, or a comparison of the old and the new texts of an edit.
+    The diff comes from the executor, or from a comparison of the old and the new text of an edit.
     """
     texts = masked(call)
     return texts.preview if is_diff(call.preview) else unified(texts.values)

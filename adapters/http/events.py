@@ -40,7 +40,7 @@ _SILENCE_S = 15.0
 _LINES = 200
 #: One caller may have at most this many streams open at once.
 _MOST_STREAMS = 256
-#: A position in the record. It is a number of at most 64 bits.
+#: The pattern of a cursor, which is a position in the record: a decimal number that fits into 64 bits.
 _CURSOR = "^[0-9]{1,18}$"
 _TICKET_S = 30
 _MOST_TICKETS = 10_000
@@ -100,9 +100,10 @@ class Feed:
         return ticket
 
     def spend(self, ticket: str) -> Caller | None:
-        """Return the caller whose ticket this is, and make the ticket invalid.
+        """Return the caller to whom this ticket was given, and make the ticket invalid.
 
-        Return None if it is unknown, used or too old. Raises Unauthenticated if the caller's token has ended since.
+        Return None if the ticket is unknown, used or too old. Raises Unauthenticated if the caller's token has ended
+        since.
         """
         caller: Caller | None = self._tickets.pop(ticket, None)
         if caller is not None:
@@ -137,7 +138,7 @@ class Feed:
     async def events(self, caller: Caller, place: int) -> AsyncIterator[dict[str, Any] | None]:
         """Yield the events after a position in the record, until the service stops.
 
-        It yields None if nothing happened for a while. Raises Unauthenticated when the caller's token has ended.
+        It yields None after 15 seconds without an event. Raises Unauthenticated when the caller's token has ended.
         """
         while not self.stopping.is_set():
             woken = self._wake_up()

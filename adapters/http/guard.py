@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from adapters.http.callers import Authenticator
 
-#: Names of a listener on the loopback. With any other name, the request may come from a foreign web page by DNS
-#: rebinding.
+#: Host names of a listener on the loopback. A request with any other name may come from a foreign web page that uses
+#: DNS rebinding.
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 #: Paths whose answers reveal nothing about this installation.
 OPEN = frozenset({"/docs", "/openapi.json"})

@@ -1,4 +1,7 @@
-"""The paths of the harombe design, with its field names. They serve the same use cases as `/v1`."""
+"""The paths and field names of the harombe design, another project's HTTP API for approvals.
+
+They serve the same use cases as `/v1`.
+"""
 
 from __future__ import annotations
 
@@ -38,10 +41,10 @@ router = APIRouter(tags=["harombe"], route_class=WrittenRoute)
 #: The path of tool calls. MCP clients use the same path.
 MCP = "/mcp"
 _EVENTS = "text/event-stream"
-#: The tool group of calls of tools that their callers run themselves.
+#: The tool group of calls that their callers run themselves.
 _OWN_TOOLS = "mcp"
-#: The decisions in the words of the harombe design, which has only four. Any other decision that lets nothing run is
-#: called a denial.
+#: Our decision -> a decision of the harombe design, which has only four. Any other decision that lets nothing run
+#: becomes "denied".
 _DECISIONS: Mapping[Decision | None, str | None] = {
     None: None,
     Decision.APPROVED: "approved",
@@ -97,7 +100,10 @@ class StreamingRoute(Route):
 
 
 class Held:
-    """The MCP gateway, whose requests and streams end with their caller's token, and when the service stops."""
+    """Passes requests to the MCP gateway.
+
+    Requests and streams end with their caller's token, and when the service stops.
+    """
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
@@ -201,7 +207,7 @@ async def read_pending(ops: Ops, caller: Anyone, ref: Ref) -> Response:
     },
 )
 async def decide(ops: Ops, caller: Anyone, ref: Ref, body: models.HarombeDecision) -> Response:
-    """Approve or deny a pending call. The credential says who decides, never the body.
+    """Approve or deny a pending call. The credential names the person who decides; nothing in the body can name them.
 
     The answer 202 means that the call isn't decided yet, because more is needed, such as a second confirmation.
     """
@@ -215,7 +221,10 @@ async def decide(ops: Ops, caller: Anyone, ref: Ref, body: models.HarombeDecisio
 
 @router.get("/hitl/result/{ref}", summary="Read a result", responses=documented(models.HarombeResult, 404))
 async def read_result(ops: Ops, caller: Anyone, ref: Ref, ended: Gone, wait: Wait = 0) -> Response:
-    """Read the state or the end of a call, with its tool's output. `wait` waits for the decision."""
+    """Read the state or the result of a call, with its tool's output.
+
+    With `wait`, the answer waits for the decision.
+    """
     call = await ops.wait(caller, await ops.read(caller, ref), wait, "decided", ended)
     return answer(await _result(ops, call))
 

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 #: The longest message that a WebSocket accepts, in bytes. The content of callers' messages is ignored.
 _LONGEST_MESSAGE = 4096
-#: At a stop, the server waits this many seconds for running requests. Telegram repeats a request that gets no answer.
+#: When the service stops, the server waits this many seconds for running requests, then drops them. Telegram sends a
+#: dropped webhook request again.
 _STOP_WITHIN_S = 3
 _BACKLOG = 2048
 
@@ -102,7 +103,7 @@ def tcp_listener(host: str, port: int, section: str = "http") -> socket.socket:
     """Return a bound TCP socket for a section of the settings.
 
     Raises Unavailable if the socket can't be bound; the error names the settings to change. We bind the socket here
-    because uvicorn would end the process instead.
+    because uvicorn would end the process if it couldn't bind a socket.
     """
     try:
         return socket.create_server(
@@ -116,7 +117,7 @@ def tcp_listener(host: str, port: int, section: str = "http") -> socket.socket:
 def unix_listener(path: Path) -> socket.socket:
     """Return a bound Unix socket in our runtime folder. The folder gets mode 0711, the socket 0666.
 
-    Raises Unavailable if the folder isn't ours, or another service listens there already.
+    Raises Unavailable if another user owns the folder, or another service already listens on the socket.
     """
     try:
         _prepare_folder(path.parent)

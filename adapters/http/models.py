@@ -31,22 +31,24 @@ LONGEST_WAIT_S = 60
 def _only_text(value: object) -> object:
     """Refuse a time that isn't text, because a number could mean seconds or milliseconds."""
     if not isinstance(value, str):
-        raise ValueError("a time is text in the form of RFC 3339")  # noqa: TRY004 - pydantic makes its own error of a ValueError
+        raise ValueError("a time is text in the form of RFC 3339")  # noqa: TRY004 - pydantic expects a ValueError here
     return value
 
 
 def _whole(value: object) -> object:
-    """Read 30.0 as 30. JSON Schema, and so our OpenAPI document, calls any number without a fraction an integer."""
+    """Return 30 for 30.0, because JSON Schema counts 30.0 as an integer. Return any other value unchanged."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _as_written(args: Any, check: Callable[[Any], Any]) -> Any:
-    """Check arguments, and return them unchanged: pydantic's own copy has lost the digits that the caller wrote."""
+    """Validate arguments with `check`, and return them unchanged. pydantic's copy would lose digits, such as those
+    of 1250.00.
+    """
     check(args)
     return args
 
 
-#: The arguments of a tool. `adapters.http.written` reads them with the caller's digits.
+#: The arguments of a tool. `adapters.http.written` keeps each number's digits as the caller wrote them.
 Arguments = Annotated[dict[str, JsonValue], WrapValidator(_as_written)]
 
 
@@ -58,7 +60,7 @@ class _Answer(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-# -- requests -----------------------------------------------------------------------------------------------------
+# -- bodies of requests -------------------------------------------------------------------------------------------
 
 
 class CallRequest(_Request):
@@ -116,7 +118,7 @@ class CallRequest(_Request):
 
 
 class QuestionRequest(_Request):
-    """A question to the people who may decide in the conversation."""
+    """A question to the people who may decide in a conversation."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -195,7 +197,7 @@ class ClaimRequest(_Request):
 
 
 class WithdrawRequest(_Request):
-    """The reason of a withdrawal."""
+    """Details of a withdrawal: whether the program that asked has left."""
 
     left: bool = Field(
         default=False,
@@ -221,7 +223,7 @@ class FinishRequest(_Request):
 
 
 class EvaluateRequest(_Request):
-    """A call to judge without recording it."""
+    """A call for which the caller wants the policy's verdict. The call isn't recorded."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -273,7 +275,7 @@ class TokenRequest(_Request):
 
 
 class LineRequest(_Request):
-    """One line to the service's own agent."""
+    """One line of text for the service's own agent."""
 
     say: Annotated[str, Field(max_length=65_536)]
 
@@ -334,11 +336,11 @@ class AapReport(_Request):
     note: Annotated[str, Field(min_length=1, max_length=16_384)] = ""
 
 
-# -- answers ------------------------------------------------------------------------------------------------------
+# -- bodies of answers --------------------------------------------------------------------------------------------
 
 
 class CardPart(_Answer):
-    """One part of the requested thing: a command, a diff, or an argument with its name."""
+    """One part of the requested action: a command, a diff, or an argument with its name."""
 
     kind: Literal["code", "diff", "field", "empty", "ours"]
     name: str
@@ -346,7 +348,10 @@ class CardPart(_Answer):
 
 
 class CardView(_Answer):
-    """The card of a call, as data. Every text is visible and masked; times are in UTC. Empty texts aren't shown."""
+    """The card of a call, as data. In each text, hidden characters are visible and secrets masked. Times are in UTC.
+
+    Empty texts aren't shown.
+    """
 
     sign: str
     risk: Risk
@@ -371,7 +376,7 @@ class CardView(_Answer):
 
 
 class CardAnswer(_Answer):
-    """A card, as data and as text, with the change of a file, if it is known."""
+    """A card, as data and as text. If the call changes a file and the change is known, the card has a diff."""
 
     ref: str
     short: str
@@ -517,7 +522,7 @@ class DecisionAnswer(_Answer):
 
 
 class Problem(_Answer):
-    """An error (RFC 9457). `code` is stable."""
+    """An error (RFC 9457). Later versions don't change the meaning of a `code`."""
 
     type: str
     title: str
@@ -565,20 +570,20 @@ class ReadingAnswer(_Answer):
 
 
 class ParseAnswer(ReadingAnswer):
-    """The reading of a whole text, and of its parts."""
+    """The reading of a person's text (how the text was understood), and the reading of each of its parts."""
 
     readings: list[ReadingAnswer]
 
 
 class Tested(_Answer):
-    """An approver of a conversation, and the test request to them or the reason why there is none for them."""
+    """The test request to one approver of a conversation, or the reason why there is no request to them."""
 
     place: str
     approver: str
     #: The only surface that gets the card. Null if the approver has no account on a surface that gets cards.
     surface: str | None
     call: CallView | None
-    #: The places that its card goes to.
+    #: The conversations in which the card of the test request appears.
     routes: list[str]
     error: str | None
 
@@ -675,7 +680,7 @@ class Heard(_Answer):
 
 
 class HarombeApproval(_Answer):
-    """A pending call in the words of the harombe design."""
+    """A call in the words of the harombe design."""
 
     approval_id: str
     status: Literal["pending", "approved", "denied", "expired", "auto_approved"]
@@ -701,7 +706,7 @@ class AapDecision(_Answer):
 
 
 class AapOutcome(_Answer):
-    """The report on the run."""
+    """The reported outcome of a run."""
 
     status: Literal["succeeded", "failed"]
     reported_at: datetime
@@ -709,7 +714,7 @@ class AapOutcome(_Answer):
 
 
 class AapConsumption(_Answer):
-    """The fact that the one permission to run was taken."""
+    """The time at which the one permission to run was taken, and the outcome of the run once it is reported."""
 
     consumed_at: datetime
     outcome: AapOutcome | None = None
@@ -749,7 +754,7 @@ class HarombePending(_Answer):
 
 
 class HarombeResult(HarombeApproval):
-    """The end of a call, in the words of the harombe design."""
+    """The state or the result of a call, in the words of the harombe design."""
 
     result: str | None
     error: str | None

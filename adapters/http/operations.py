@@ -120,7 +120,7 @@ class Operations:
         """Return the identity of the service's state folder to an operator, and None to anybody else."""
         return self._state if Scope.OPERATOR in caller.scopes and self._gate.access.operates(caller.principal) else None
 
-    # -- asking ---------------------------------------------------------------------------------------------------
+    # -- asking for calls ---------------------------------------------------------------------------------------------
 
     async def ask(
         self,
@@ -133,8 +133,8 @@ class Operations:
     ) -> tuple[Submitted, Lease | None]:
         """Record a call, and claim it if the policy allows it and the caller sent a secret's hash.
 
-        `queue_s` is how many seconds a caller at its limit of pending calls waits in line for room. `submitted` are
-        facts that a route puts on record with the call. Raises the errors of `Gate.submit`.
+        If the caller is at its limit of pending calls, it waits at most `queue_s` seconds in line for room. `submitted`
+        are facts that a route puts on record with the call. Raises the errors of `Gate.submit`.
         """
         ask = replace(self._ask(caller, request, key), submitted=submitted or {})
         made = await self._submitted(caller, ask, queue_s, gone)
@@ -198,7 +198,7 @@ class Operations:
         return await self._desk.submit(replace(self._ask(caller, asked, key), runs=Runs.SERVICE))
 
     async def test(self, caller: Caller, timeout_s: int) -> list[tuple[Tried, Submitted | SaysoError]]:
-        """Ask each approver of each conversation, on each of their surfaces, for an answer that lets nothing run.
+        """Send each approver of each conversation a test request, on each of their surfaces. Approving it runs nothing.
 
         Return each approver that is asked, with the recorded call or the error of its request.
         """
@@ -234,8 +234,8 @@ class Operations:
         clock = asyncio.get_running_loop().time
         until = clock() + queue_s
         with self.queues.place(caller.principal, ask.agent) as place:
-            # The end of the time in line ends only the waiting. A submission that has begun continues, because the call
-            # may be recorded already.
+            # When the time in line is over, only the waiting ends. A submission that has begun continues, because the
+            # call may be recorded already.
             while await self._waits.until(place.turn(), None, until - clock(), caller.principal, gone):
                 self._check(caller)
                 try:
@@ -258,7 +258,10 @@ class Operations:
         return done
 
     def attend(self, caller: Caller, call: Call, gone: asyncio.Future[None] | None, *, attended: bool) -> None:
-        """Note that the caller of its own call waits on this connection, if the request said so (`attended`)."""
+        """If the request has the preference `attended`, note that the call's requester waits on this connection.
+
+        Nothing is noted for a caller who isn't the call's requester.
+        """
         if attended and gone is not None and caller.principal == self._gate.people.principal(call.requester):
             self.attendance.attend(call, gone)
 
@@ -308,7 +311,7 @@ class Operations:
         """End all waits of a token that was revoked."""
         self._waits.end(self._gate.people.principal(identity))
 
-    # -- reading --------------------------------------------------------------------------------------------------
+    # -- reading calls ------------------------------------------------------------------------------------------------
 
     async def read(self, caller: Caller, target: str) -> Call:
         """Return a call that the caller may see. Raises CallUnknown for any other call, whether it exists or not."""
@@ -356,7 +359,7 @@ class Operations:
         return await self._gate.store.history(call.ref)
 
     async def record(self, caller: Caller, target: str) -> dict[str, Any]:
-        """Return a call with its details and its record, and the parts of them that fail their integrity check."""
+        """Return a call's document with its details, its record, and the parts that fail their integrity check."""
         call = await self.read(caller, target)
         store = self._gate.store
         await self._gate.ready(call)
@@ -389,7 +392,7 @@ class Operations:
         await self.ready(submitted.call)
         return documents.call_answer(submitted, self._gate.people, self._gate.names, lease)
 
-    # -- deciding -------------------------------------------------------------------------------------------------
+    # -- deciding calls -----------------------------------------------------------------------------------------------
 
     async def refuse_undeciding(self, caller: Caller, target: str) -> NotApprover:
         """Return the error for a caller whose credential can't decide.
@@ -411,7 +414,7 @@ class Operations:
         return await self._replied(caller, call, Verb(request.decision), request.reason, confirmed=confirmed)
 
     async def _names(self, confirm: str, call: Call) -> bool:
-        """Return whether `confirm` is a ref of the call. The call may have changed since it was read."""
+        """Return whether `confirm` is the ref or the short ref of the call."""
         named = await self._gate.find(confirm)
         return named is not None and named.ref == call.ref
 
@@ -440,13 +443,14 @@ class Operations:
         return {"came": answer.came.value, "text": answer.told(self._gate.names), "decided": decided, "call": told}
 
     async def withdraw(self, caller: Caller, target: str, *, left: bool = False) -> Call:
-        """Take a pending call back. `left` and the errors are those of `Gate.withdraw`."""
+        """Withdraw a pending call, and return it. For `left` and the errors, see `Gate.withdraw`."""
         return await self._gate.withdraw((await self.read(caller, target)).ref, caller.identity, left=left)
 
-    # -- running --------------------------------------------------------------------------------------------------
+    # -- running calls ------------------------------------------------------------------------------------------------
 
     async def claim(self, caller: Caller, target: str, request: ClaimRequest, attempt: str = "") -> Lease:
-        """Return the permission to run a call. Raises CallChanged for another digest, or an error of `Gate.claim`.
+        """Return the permission to run a call. Raises CallChanged if the request names another digest, or an error of
+        `Gate.claim`.
 
         `attempt` names one attempt to run, for callers that keep no secret. The gate treats each attempt as a separate
         claimant.
@@ -467,7 +471,7 @@ class Operations:
     ) -> Lease:
         """Wait at most `limit_s` seconds for the decision (`wait_with_secret`), then claim the call as `claim` does.
 
-        Raises Unavailable, and claims nothing more, if the caller hangs up during the wait.
+        If the caller hangs up during the wait, raises Unavailable and doesn't call `claim`.
         """
         call = await self.own(caller, target)
         _check_digest(call, request.digest)
@@ -486,12 +490,15 @@ class Operations:
         return True
 
     def attempt(self, caller: Caller, call: Call) -> str | None:
-        """Return the attempt for which the caller claimed the call, or None if no such attempt claimed it."""
+        """Return the name of the attempt (see `claim`) that claimed the call for this caller.
+
+        Return None without such an attempt.
+        """
         owner, mine = call.claim.owner if call.claim else "", _owner(caller, "")
         return owner[len(mine) + 1 :] if owner.startswith(f"{mine} ") else None
 
     def claimable_until(self, call: Call) -> datetime | None:
-        """Return when the permission to claim a decided call ends or ended, or None if the call isn't decided."""
+        """Return the time until which a decided call can be claimed. Return None if the call isn't decided."""
         return call.decided_at and call.decided_at + timedelta(seconds=self._gate.limits.claim_caller_s)
 
     async def finish(self, caller: Caller, target: str, request: FinishRequest) -> Call:
@@ -510,14 +517,14 @@ class Operations:
     async def own(self, caller: Caller, target: str) -> Call:
         """Return a call that the caller asked for and runs.
 
-        Raises CallUnknown, and NotApprover for a call of another caller.
+        Raises CallUnknown if the caller may not see the call, and NotApprover if the caller isn't the one to run it.
         """
         call = await self.read(caller, target)
         if not self._gate.access.may_claim(caller.principal, call):
             raise NotApprover(fact(Refusal.FINISH, short=call.short))
         return call
 
-    # -- besides calls -------------------------------------------------------------------------------------------
+    # -- the policy's verdict -----------------------------------------------------------------------------------------
 
     def evaluate(self, caller: Caller, request: EvaluateRequest) -> dict[str, Any]:
         """Return the policy's verdict on a call that isn't recorded. Raises PolicyUnusable."""

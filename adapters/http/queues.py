@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from hitl.call import Call
 
 #: At most this many requests of one agent may wait in line, and `CEILING` times as many requests of one requester. The
-#: second limit is needed because a requester may use any number of agent names, and the first request in the line of
-#: each agent tries again and again.
+#: second limit is needed because one requester may use any number of agent names. In each agent's line, the first
+#: request tries again and again.
 MOST = 32
 #: The first request in line tries again after this many seconds, because no event reports that a rate limit has room
 #: again.

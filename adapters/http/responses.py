@@ -69,7 +69,7 @@ _SOMETIMES = {
     422: "The policy can't be used.",
     500: "The service failed on this request, or the call fails its integrity check.",
 }
-#: One preference in the header Prefer (RFC 7240).
+#: Patterns that each find one preference in the header Prefer (RFC 7240).
 _WAIT, _QUEUE, _ATTENDED = (
     re.compile(rf"(?:^|[,;\s]){one}(?:$|[,;\s])") for one in (r"wait\s*=\s*(\d{1,4})", "queue", "attended")
 )
@@ -86,7 +86,7 @@ def documented(model: type[BaseModel], *codes: int, status: int = 200, says: str
 
 
 def answer(document: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a response with a document. Caches may not keep any answer of the API."""
+    """Return a response with a document as its JSON body. Caches may not keep any answer of the API."""
     body = msgspec.json.encode(document)
     return Response(body, status, {"Cache-Control": "no-store", **(headers or {})}, "application/json")
 
@@ -109,5 +109,5 @@ def prefers_queue(prefer: str | None) -> bool:
 
 
 def prefers_attended(prefer: str | None) -> bool:
-    """Return whether the Prefer header of a request says that nobody takes the answer if the connection ends."""
+    """Return whether a Prefer header contains `attended`: nobody takes the answer if the connection ends."""
     return _ATTENDED.search(prefer or "") is not None

@@ -38,7 +38,9 @@ _MOST_LINES = 100
 
 @router.get("/me", tags=["service"], summary="Who am I?", responses=documented(models.MeAnswer))
 async def me(ops: Ops, caller: Anyone) -> Response:
-    """Return the caller's identity and bindings, and the troubles that keep the service from gating calls."""
+    """Return the caller's identity, the origins and routes that it may name, and the troubles that keep calls from
+    being gated.
+    """
     credential = caller.credential
     return answer(
         {
@@ -64,7 +66,7 @@ async def evaluate(ops: Ops, caller: Anyone, body: models.EvaluateRequest) -> Re
 
 @router.post("/replies/parse", tags=["service"], summary="Read a reply", responses=documented(models.ParseAnswer, 413))
 async def parse(caller: Anyone, body: models.ParseRequest) -> Response:
-    """Return how a person's words are understood. Nothing is decided."""
+    """Return the readings of a person's words: what they are understood as. Nothing is decided."""
     del caller
     return answer(await asyncio.to_thread(_parsed, body))
 
@@ -104,7 +106,7 @@ def _operated(request: Request, caller: Caller) -> Tokens:
     responses=documented(models.TokenMade, 409, 413, status=201, says="The token, shown this once."),
 )
 async def make_token(request: Request, caller: Operator, body: models.TokenRequest) -> Response:
-    """Make a bearer token. Only an operator may do this, over the Unix socket. Only its hash is stored."""
+    """Make a bearer token. Only an operator may do this, over the Unix socket. Only the token's hash is stored."""
     token, credential = await _operated(request, caller).make(caller, body)
     return answer(documents.token_view(credential) | {"token": token}, 201)
 
@@ -124,7 +126,7 @@ async def reload(request: Request, caller: Operator) -> Response:
 
 @router.post("/tests", tags=["service"], summary="Test", responses=documented(models.TestAnswer, 422))
 async def test(request: Request, caller: Operator, ops: Ops, body: models.TestRequest) -> Response:
-    """Ask each approver of each conversation, on each of their surfaces, for an answer that lets nothing run.
+    """Send each approver of each conversation a test request, on each of their surfaces. Approving it runs nothing.
 
     Only an operator may do this, over the Unix socket.
     """
@@ -189,7 +191,7 @@ class Chats:
         self._open: dict[str, tuple[str, asyncio.Queue[str]]] = {}
 
     def say(self, identity: str, name: str, line: str) -> None:
-        """Queue a line.
+        """Queue a caller's line for the conversation with this name.
 
         Raises CallUnknown if the caller has no such conversation, and InvalidConfirmation if its queue is full.
         """
@@ -201,9 +203,10 @@ class Chats:
         lines.put_nowait(line)
 
     async def held(self, caller: Caller) -> AsyncIterator[dict[str, Any]]:
-        """Open a conversation. Yield its name, each text that it shows, and a mark after each answered line.
+        """Open a conversation. Yield its name, each text that the conversation shows, and `done` after each answered
+        line.
 
-        It ends at the first of these that comes after the caller's right has ended.
+        After the caller's right has ended, nothing more is yielded: the next text or `done` ends the conversation.
         """
         name, identity = secrets.token_urlsafe(16), caller.identity
         lines: asyncio.Queue[str] = asyncio.Queue()
@@ -269,6 +272,6 @@ async def open_chat(request: Request, caller: Anyone) -> Response:
 async def say_line(
     request: Request, caller: Anyone, body: models.LineRequest, chat: Annotated[str, Path(pattern=_CHAT_ID)]
 ) -> Response:
-    """Say one line in an open conversation. Its answers arrive on the conversation's response."""
+    """Say one line in an open conversation. The answers arrive in the response that opened the conversation."""
     _chats(request, caller).say(caller.identity, chat, body.say)
     return answer({"heard": True}, 202)

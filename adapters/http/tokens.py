@@ -31,7 +31,7 @@ _USED_EVERY = timedelta(minutes=1)
 
 
 class Tokens:
-    """All tokens, in memory. The memory matches the store, because this process is the only writer of its database."""
+    """All tokens, in memory. The copy in memory matches the store, because no other process writes to the database."""
 
     def __init__(self, gate: Gate, store: Credentials) -> None:
         self._gate = gate
@@ -40,7 +40,7 @@ class Tokens:
         self._using: set[asyncio.Task[None]] = set()
 
     async def load(self) -> None:
-        """Read the tokens from the store, and tell the directory of people their owners and their ends."""
+        """Read the tokens from the store. Give their owners and ends to the directory of people."""
         self._keep(*await self._store.credentials())
 
     def find(self, token: str) -> Credential | None:
@@ -124,7 +124,7 @@ class Tokens:
         return {found.identity: found.owner for found in self._by_hash.values() if found.owner}
 
     def _ends(self) -> Mapping[str, datetime]:
-        """Return token identity -> the time from which on it has no rights, for all tokens that have such a time."""
+        """Return token identity -> the time at which the token's rights end. Tokens without an end are left out."""
         ends = {
             found.identity: [end for end in (found.revoked_at, found.until) if end] for found in self._by_hash.values()
         }

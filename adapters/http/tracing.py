@@ -16,6 +16,6 @@ _FORM = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{1
 
 
 def note(headers: Headers) -> None:
-    """Keep the request's header for this task and the tasks that it starts. A malformed header is ignored."""
+    """Keep the request's `traceparent` header for this task and the tasks that it starts. Ignore a malformed header."""
     given = headers.get("traceparent", "")
     TRACEPARENT.set(given[:55] if _FORM.fullmatch(given) else "")

@@ -1,5 +1,6 @@
-"""Lets a request wait for an event. The wait ends when the event comes, at a time limit, and when the caller or the
-service stops.
+"""Lets a request wait for an event.
+
+The wait ends when the event comes, at a time limit, when the caller hangs up, and when the service stops.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ MOST_WAITING = 2_000
 
 
 class Waits:
-    """Counts the requests that wait, and ends them all when the service stops."""
+    """Counts the requests that wait, and ends all waits when the service stops."""
 
     def __init__(self, most: int = MOST_WAITING) -> None:
         self._most = most
@@ -58,10 +59,10 @@ class Waits:
             task.cancel()
 
     async def during(self, work: Coroutine[Any, Any, None], limit_s: float | None, who: str) -> bool:
-        """Carry out `work`, and return whether it ended by itself.
+        """Carry out `work`, and return whether the work ended by itself.
 
-        It is cancelled after `limit_s` seconds, when all waits of the caller are ended, and when the service stops.
-        Raises the error of `work`, and TooManyPending as `until` does.
+        The work is cancelled after `limit_s` seconds, when all waits of the caller are ended, and when the service
+        stops. Raises the error of `work`, and TooManyPending as `until` does.
         """
         task = asyncio.ensure_future(work)
         try:

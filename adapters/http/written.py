@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _Request(Request):
-    """The body of a request. Its numbers with a fraction or an exponent are read as `hitl.cards.written.Number`."""
+    """A request whose body keeps digits: numbers with a fraction or an exponent become `hitl.cards.written.Number`."""
 
     async def json(self) -> Any:
         """Return the body. Raises ValueError if it isn't JSON."""
@@ -27,7 +27,7 @@ class WrittenRoute(APIRoute):
     """A route whose requests keep the digits that the caller wrote for a number."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the handler of this route's requests."""
+        """Return a handler that reads the request's body with the digits that the caller wrote."""
         handle = super().get_route_handler()
 
         async def handled(request: Request) -> Response:

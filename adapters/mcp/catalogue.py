@@ -76,7 +76,7 @@ class Catalogue:
     async def prompt(self, shown: str) -> tuple[str, str] | None:
         """Return the server of a prompt, and the prompt's name at that server, or None.
 
-        `shown` is its name for clients.
+        `shown` is the prompt's name for clients.
         """
         if shown not in self._prompts:
             await self.prompts()
@@ -119,9 +119,9 @@ class Catalogue:
         return await self._all("pages", method, key)
 
     async def _all(self, what: str, *args: str) -> dict[str, Any]:
-        """Request something from all servers at once.
+        """Call the method `what` for all servers at once. Return the value for each server, by the server's name.
 
-        Servers that can't be reached are left out, so that the others still work.
+        The value is an empty list for a server that can't be reached, so that the other servers still work.
         """
 
         async def ask(upstream: Upstream) -> Any:

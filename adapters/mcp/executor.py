@@ -58,7 +58,7 @@ class Watcher(Protocol):
     async def log(self, line: t.LoggingMessageNotificationParams) -> None:
         """Handle a log line of the server.
 
-        The service passes a line on only while all calls that run on that server belong to one caller.
+        The service passes a line on only while all calls that run on that server are followed by one caller.
         """
 
     @property
@@ -69,7 +69,7 @@ class Watcher(Protocol):
 class Servers:
     """The configured servers (`hitl.ports.Executor`). `folder` is where their latest declarations are stored.
 
-    `keep` returns the command line that starts a server so that all its processes end with it.
+    `keep` changes a server's command line, so that all processes of the server end together with the server.
     """
 
     def __init__(
@@ -92,13 +92,13 @@ class Servers:
         await asyncio.gather(*(upstream.stop() for upstream in self.upstreams.values()))
 
     def troubles(self) -> Sequence[str]:
-        """Return a sentence about the trouble of each server that was used and has trouble."""
+        """Return a sentence for each server that didn't start at the last try. The sentence says why."""
         return [f"mcp: {trouble}" for each in self.upstreams.values() if (trouble := each.trouble())]
 
-    # -- the executor ---------------------------------------------------------------------------------------
+    # -- the methods of `hitl.ports.Executor` ---------------------------------------------------------------
 
     def info(self, tools: str, tool: str) -> ToolInfo | None:
-        """Return the server's last declaration of the tool, or None if it didn't declare the tool."""
+        """Return the facts that the server last declared about a tool, or the facts about an operation, else None."""
         upstream = self.upstreams.get(tools)
         if upstream is None:
             return None
@@ -195,7 +195,7 @@ class Servers:
         self._answers[call.ref] = answer
         return ran(answer)
 
-    # -- for clients that wait --------------------------------------------------------------------------------
+    # -- methods for the gateway, whose clients wait for calls ------------------------------------------------
 
     def answer(self, ref: str) -> Answer | None:
         """Return the complete answer of the server to a call, or None if it isn't kept any more."""
@@ -232,12 +232,14 @@ class Servers:
             await tell(event)
 
     async def logged(self, server: str, line: t.LoggingMessageNotificationParams) -> None:
-        """Pass a log line to the caller whose calls run on this server.
+        """Pass a log line to the watchers of the calls that run on this server.
 
-        If several callers' calls run there, drop the line.
+        A log line doesn't name its call. So the line is dropped if it may belong to another caller's call: one that
+        nobody watches, or one that somebody else watches.
         """
-        watchers = [each for ref in self._running[server] for each in self._watchers.get(ref, ())]
-        if len({watcher.whose for watcher in watchers}) != 1:
+        followed = [self._watchers.get(ref, []) for ref in self._running[server]]
+        watchers = [watcher for each in followed for watcher in each]
+        if not all(followed) or len({watcher.whose for watcher in watchers}) != 1:
             return
         for watcher in watchers:
             await watcher.log(line)

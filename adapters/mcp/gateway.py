@@ -1,8 +1,8 @@
 """The gateway: the MCP server that clients see, with the gate before everything that can act.
 
-There is one core for all connections and transports. A connection identifies its caller. The gate decides who may ask,
-who approves, and whether the call runs. A client may leave at any time: its call stays, and the client can find it
-again.
+One `Gateway` serves all connections and transports. A connection identifies its caller. The gate decides who may ask,
+who approves, and whether the call runs. A client may disconnect at any time: its call stays, and the client can find
+the call again.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class _Server(Server[Any]):
 
 
 class Gateway:
-    """The core of the gateway.
+    """The MCP server that clients connect to. It asks the gate about every request that can act.
 
     `server` makes the library's server for one connection, or for all connections of one transport.
     """
@@ -181,7 +181,7 @@ class Gateway:
             except Exception:  # noqa: BLE001 - one client may be gone, and the others must still be notified
                 self._connections.discard(connection)
 
-    # -- one call -------------------------------------------------------------------------------------------
+    # -- one call of a client -------------------------------------------------------------------------------
 
     async def called(self, context: Context, caller: Caller, what: _What, state: str | None) -> Call | str:
         """Ask for a call, or find the call that the client came back for, and wait as long as this request may.
@@ -275,7 +275,7 @@ class Gateway:
     # -- the gateway's own tools ----------------------------------------------------------------------------
 
     async def status(self, caller: Caller, named: str) -> Call:
-        """Return one of the caller's calls. If it hasn't ended, wait for it first. Raises SaysoError."""
+        """Return one of the caller's calls. If it hasn't ended, wait for it for a short time. Raises SaysoError."""
         call = await self._known(caller, named)
         call = await self._desk.explained(call, self._waits.shortest_leg_s)
         return await self._desk.ended(call, self._waits.shortest_leg_s) if call.state is State.EXECUTING else call
@@ -389,7 +389,7 @@ class _Answering:
     async def read_resource(
         self, context: Context, params: t.ReadResourceRequestParams
     ) -> t.ReadResourceResult | t.InputRequiredResult:
-        """Read a resource, as a call of its server."""
+        """Ask for the reading of a resource. The gate decides about it as about a tool call."""
         uri = str(params.uri)
         server = await self._gateway.catalogue.owner(uri)
         what = server and _What(server, READ_RESOURCE, {"uri": uri})
@@ -401,7 +401,7 @@ class _Answering:
     async def get_prompt(
         self, context: Context, params: t.GetPromptRequestParams
     ) -> t.GetPromptResult | t.InputRequiredResult:
-        """Get a prompt, as a call of its server."""
+        """Ask for a prompt of a server. The gate decides about it as about a tool call."""
         found = await self._gateway.catalogue.prompt(params.name)
         args: dict[str, Any] = {"name": found[1]} if found else {}
         if params.arguments:

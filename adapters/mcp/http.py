@@ -41,7 +41,7 @@ class HttpMount:
     async def start(self) -> None:
         """Take requests from now on, until `stop`.
 
-        The library's task group runs in its own task, so it can't wrap errors of the code that called `start`.
+        The library's task group runs in a separate task. In the caller's task, it would wrap the caller's errors.
         """
         ready = asyncio.get_running_loop().create_future()
         self._running = asyncio.create_task(self._run(ready))

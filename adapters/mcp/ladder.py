@@ -20,7 +20,7 @@ LEGS = 9
 #: Name that a client gives itself -> the seconds that the client waits for one request, minus a reserve. Codex gives up
 #: after 300 s. Claude Code was seen to wait longer than 100 s in one of many requests.
 _KNOWN_S = {"codex-mcp-client": 280.0, "claude-code": 240.0}
-#: Seconds added to each leg, so that the last leg is long enough to see the call expire.
+#: Seconds added to the wait of each request, so that the call expires during the last wait and not after it.
 _SLACK_S = 1.0
 _STATE = re.compile(r"1\.(?P<ref>[0-9a-f-]{36})\.(?P<leg>\d)")
 
@@ -59,7 +59,7 @@ def state_of(ref: str, leg: int) -> str | None:
 def returning(state: str) -> tuple[str, int] | None:
     """Return the ref in a state that a client sends back, and the number of earlier requests.
 
-    Return None for another text.
+    Return None for a text that `state_of` can't have returned.
 
     The state isn't trusted: its sender must be the caller who asked for the call, and must name the same arguments.
     """

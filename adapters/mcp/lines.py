@@ -57,7 +57,7 @@ class _Lines:
             line = await self._line()
 
     async def _line(self) -> bytes:
-        """Return the next line, or nothing at the end of the stream or after a line that is too long."""
+        """Return the next line, or b"" at the end of the stream or after a line that is too long."""
         try:
             return await self._reader.readline()
         except (ValueError, ConnectionError):

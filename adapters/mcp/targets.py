@@ -47,7 +47,7 @@ class Target:
 
     @property
     def executor(self) -> str:
-        """Return the name of the executor for digests.
+        """Return the name of this server that the digests of its calls cover.
 
         It depends on the command, the URL and the folder, not only on the server's name.
         """

@@ -64,7 +64,7 @@ class Hearing(Protocol):
 class Upstream:
     """Owns the client of one server, in one task: the library requires that one task enters and leaves its scopes.
 
-    `keep` returns the command line that starts the server so that all its processes end with it.
+    `keep` changes the server's command line, so that all processes of the server end together with the server.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Upstream:
         self._current: asyncio.Task[Mapping[str, Declared]] | None = None
         self._next: asyncio.Task[Mapping[str, Declared]] | None = None
 
-    # -- its life -------------------------------------------------------------------------------------------
+    # -- starting and stopping the server -------------------------------------------------------------------
 
     async def client(self) -> Client:
         """Return the connected client. If the server ended recently, wait a moment first. Raises UpstreamDown."""
@@ -98,7 +98,7 @@ class Upstream:
             self._ready, self._ending = loop.create_future(), asyncio.Event()
             self._task = asyncio.create_task(self._own(self._ready, self._ending, max(pause_s, 0.0)))
         ready = self._ready
-        assert ready is not None  # noqa: S101 - set together with the task
+        assert ready is not None  # noqa: S101 - `ready` is set whenever the task is set
         return await asyncio.shield(ready)
 
     async def stop(self) -> None:
@@ -118,7 +118,7 @@ class Upstream:
         try:
             await asyncio.sleep(pause_s)
             self._began = asyncio.get_running_loop().time()
-            with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: ASYNC230, PTH123 - a device, never slow
+            with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: ASYNC230, PTH123 - opening a device never blocks
                 command = self._keep(self.target.command) if self.target.command else ()
                 async with asyncio.timeout(self.target.start_s) as starting, self._client(command, nowhere) as client:
                     starting.reschedule(None)
@@ -166,9 +166,7 @@ class Upstream:
         ready.exception()
 
     def _postpone(self, why: str) -> None:
-        """Set the earliest time of the next start. It is soon after the last start, or later if the server ended early
-        several times.
-        """
+        """Set the earliest time of the next start. Each time a start fails or the server soon ends, the pause grows."""
         now = asyncio.get_running_loop().time()
         if now - self._began > LONGEST_S:
             self._backoff.reset()
@@ -185,7 +183,7 @@ class Upstream:
         self._postpone(say("mcp.died_idle", server=self.target.name))
         _log.warning("upstream.died", {"server": self.target.name})
 
-    # -- requests to it ----------------------------------------------------------------------------------------
+    # -- requests to the server --------------------------------------------------------------------------------
 
     async def request(
         self,
@@ -271,7 +269,7 @@ class Upstream:
     def _told(self, error: MCPError) -> str:
         return say("mcp.down", server=self.target.name, why=one_line(self.target.clean(error.message)))
 
-    # -- messages that it sends by itself ----------------------------------------------------------------------
+    # -- messages that the server sends without a request ------------------------------------------------------
 
     async def _listen(self, client: Client) -> None:
         """Subscribe to the changes of lists of a server of the new protocol, because such a server notifies only

@@ -4,8 +4,9 @@ Git runs programs that a repository's configuration names. Even `git status` may
 for each file, a hook, and the same in every submodule. A policy may allow such a reading command without asking anyone.
 A user who can write one file of the repository could therefore make that command run any program.
 
-This module finds and reads the same files as git, and never runs git. The module has a list of harmless keys. A
-repository with any other key counts as armed. This includes keys that a later version of git adds.
+This module finds and reads the same files as git, and never runs git. The module has a list of harmless keys. If a
+repository has any other key, also a key that a later version of git adds, the repository counts as armed (able to make
+git run a program).
 
 The search follows gitrepository-layout(5), gitsubmodules(7) and git's setup.c. In some cases, git's own test of a
 repository is stricter. Then the folder counts as armed, because git might use another repository.
@@ -34,7 +35,7 @@ _MOST_SUBMODULES = 100
 _SHOWN = 100
 # The content of a valid HEAD file: validate_headref() in git's path.c.
 _HEAD = re.compile(rb"ref:[ \t\r\n]*refs/|[0-9a-f]{40}")
-# The hooks that git may run for a command that changes at most the index: githooks(5).
+# The hooks that git may run for a command that changes nothing except perhaps the index: githooks(5).
 _HOOKS = ("post-index-change", "reference-transaction", "pre-auto-gc")
 # The mode of an index entry for a submodule: 160000 in octal (gitformat-index(5)).
 _GITLINK = b"\x00\x00\xe0\x00"
@@ -100,7 +101,7 @@ class _Place:
 
 
 def repository(path: str) -> Repository | None:
-    """Implement `hitl.ports.Paths.repository`."""
+    """Return the repository that git would use in this folder, or None: `hitl.ports.Paths.repository`."""
     try:
         at = os.path.realpath(path)
     except (OSError, ValueError):
@@ -319,7 +320,7 @@ def _name_start(index: bytes, entry: int) -> int:
 
 
 def tracked(path: str, most: int) -> tuple[str, ...] | None:
-    """Implement `hitl.ports.Paths.tracked`."""
+    """Return the paths in the index of this folder's repository, or None: `hitl.ports.Paths.tracked`."""
     try:
         at = os.path.realpath(path)
         while (place := _found(at)) is None:

@@ -29,7 +29,7 @@ class RealPaths:
             return found
         except (OSError, ValueError):
             return None
-        return None if os.path.islink(found) else found  # noqa: PTH114 - a link that remains is a loop
+        return None if os.path.islink(found) else found  # noqa: PTH114 - realpath leaves a link only if it is in a loop
 
     def case_insensitive(self, path: str) -> bool:
         """Return whether the file system at this path ignores upper and lower case.
@@ -57,7 +57,10 @@ class RealPaths:
         return tracked(path, most)
 
     def unhidden(self, path: str, files: Sequence[str]) -> Sequence[str] | None:
-        """Return the patterns after `!` in the ignore files of this folder, of those above and of those below it."""
+        """Return the patterns after `!` in the ignore files of this folder, and of the folders above and below it.
+
+        `files` has the paths of all files below the folder. Return None if an ignore file can't be read.
+        """
         return unhidden(path, files)
 
     def tree(self, path: str, *, most: int, deep: bool = True) -> Tree | None:

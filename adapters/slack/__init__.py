@@ -1,1 +1,4 @@
-"""Slack as a surface: cards, buttons, threads, reactions, windows and `/sayso`, over HTTP or Socket Mode."""
+"""Slack as a surface: cards, buttons, threads, reactions, windows (Slack's modals) and `/sayso`.
+
+Events arrive over HTTP or Socket Mode.
+"""

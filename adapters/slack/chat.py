@@ -1,4 +1,4 @@
-"""The `Chat` port over slack-sdk: sends cards, windows and answers."""
+"""The `Chat` port, implemented with slack-sdk: sends cards, windows and answers."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class SlackChat:
         self._who: FIFOCache[str, tuple[float, SlackPerson]] = FIFOCache(_KNOWN)
         #: Thread -> the time when we last showed there that an answer is being made.
         self._working: FIFOCache[str, float] = FIFOCache(_KNOWN)
-        #: Whether Slack has shown that the app has the agent view, in which each message to the agent heads a thread.
+        #: Whether Slack has shown that the app has the agent view, in which each message to the agent starts a thread.
         self.has_agent_view = False
         self._view_refusals: set[str] = set()
         self._team = ""
@@ -112,9 +112,10 @@ class SlackChat:
             return Me(self._team, str(promised(found, "user_id")))
 
     def latest(self, place: str, before: str | None) -> str | None:
-        """Return the ref of the call that the latest message in `place` before the message `before` is about, or None.
+        """Return the ref of the call that the bot's latest message in `place` is about, or None.
 
-        Messages by the author of `before` don't count.
+        The result is None too if somebody other than the author of the message `before` wrote between these two
+        messages, or if messages may be missing.
         """
         return self.threads.latest(place, before.rpartition(":")[2]) if before else None
 
@@ -126,7 +127,7 @@ class SlackChat:
         return f"{self._home}archives/{channel}/p{ts.replace('.', '')}{below}" if self._home else ""
 
     def shows_rejection(self, call: Call) -> bool:  # noqa: ARG002
-        """Return False: the card shows the outcome."""
+        """Return False, because on Slack the card itself shows a rejection."""
         return False
 
     def learn_move(self, old: str, new: str) -> None:
@@ -186,7 +187,7 @@ class SlackChat:
                 await self._stands(call.ref, route, message)
 
     async def notify(self, route: str, call: Call) -> None:
-        """Post the end of a call to the conversation where the call was asked for, with a mention of the requester."""
+        """Post the outcome of a call to the conversation where the call was asked for, and mention the requester."""
         told = notice_message(call, self._users((call.requester,)), self._wording(route))
         await self._delivery.send(route, told, about=call.ref)
 
@@ -275,7 +276,8 @@ class SlackChat:
     async def suggest(self, route: str, title: str, prompts: Mapping[str, str]) -> None:
         """Show suggested prompts: in the assistant view below a thread, in the agent view on the Messages tab.
 
-        Slack takes prompts for the tab only from an app with the agent view, so its answer says which view this is.
+        Slack takes prompts for the tab only from an app with the agent view, so its answer shows whether the app has
+        that view.
         """
         _, place, thread = parsed(route)
         shown = [{"title": label, "message": words} for label, words in prompts.items()]
@@ -299,7 +301,8 @@ class SlackChat:
             )
 
     async def _in_view(self, place: str, method: Callable[[str], Awaitable[object]]) -> bool:
-        """Call a method of the view for agents with the channel of a place. Return whether Slack accepted the call.
+        """Call a Slack method of the assistant view or agent view with the channel of a place. Return whether Slack
+        accepted it.
 
         The view is a convenience: a refusal is logged once for each of Slack's reasons, and nobody waits for a retry.
         Without the scope, Slack isn't asked again until the next start.
@@ -318,7 +321,7 @@ class SlackChat:
         return True
 
     async def mark_undecided(self, message: str) -> None:
-        """Do nothing, because Slack shows a message to one person alone in every conversation."""
+        """Do nothing. On Slack, the service can answer one person alone in every conversation, so no mark is needed."""
         del message
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
@@ -381,11 +384,11 @@ class SlackChat:
         )
 
     def _wording(self, route: str) -> Wording:
-        """The language of a conversation."""
+        """Return the wording in the language of a conversation."""
         return self.names.people.wording(route)
 
     def _of_person(self, alone: Alone) -> Wording:
-        """Return the language of one person, for messages that nobody else sees."""
+        """Return the wording in one person's language, for messages that nobody else sees."""
         here, person = (place_of(self._team, each) for each in (alone.channel or alone.user, alone.user))
         return self.names.people.wording(here, person)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from adapters.slack.settings import SlackSettings
     from hitl.people import Directory
 
-#: Scope -> what doesn't work without it, for scopes without which every request still gets its answer.
+#: Optional scope -> the message about its absence. Requests work without these scopes.
 _CONVENIENCES = {FILES_SCOPE: "doctor.slack.scopes.file", VIEW_SCOPE: "doctor.slack.scopes.view"}
 
 
@@ -62,7 +62,7 @@ async def _checks(client: AsyncWebClient, settings: SlackSettings, people: Direc
 
 
 def _scopes(missing: AbstractSet[str]) -> Check:
-    """Return the check of the scopes. It is yellow if only optional scopes are missing, because requests work then."""
+    """Return the check of the scopes. The check is yellow if only optional scopes are missing: requests still work."""
     if not missing:
         return Check("slack scopes", Health.GREEN, say("doctor.slack.scopes"))
     if missing <= _CONVENIENCES.keys():

@@ -31,7 +31,7 @@ _KNOWN = 10_000
 
 
 class Delivery:
-    """Sends one app's messages to their places. `threads` is notified of every message that it sends there."""
+    """Sends one app's messages to their places. Each message sent to a place is noted in `threads`."""
 
     def __init__(self, client: AsyncWebClient, pace: Pace, threads: Threads) -> None:
         self._client = client
@@ -67,7 +67,7 @@ class Delivery:
         return next((person for person, direct in self._direct.items() if direct == channel), None)
 
     async def send(self, route: str, message: Message, *, about: str | None) -> str:
-        """Post to a route. If the route's thread no longer exists, post to its channel."""
+        """Post to a route, and return the message's id. If the route's thread no longer exists, post to its channel."""
         team, place, thread = parsed(route)
         try:
             channel = await self.channel(place)
@@ -152,7 +152,8 @@ class Delivery:
     async def _in_private(self, place: str, message: Message) -> None:
         """Send a message to a person's direct channel.
 
-        The message becomes the latest message there, and is about no card.
+        After that, the latest message there is about no card. So the person's next words don't answer an older card by
+        chance.
         """
         await self.send(place, message, about=None)
 
@@ -178,7 +179,10 @@ def _says_no(body: str) -> bool:
 
 
 def parsed(route: str) -> tuple[str, str, str | None]:
-    """Return the team, the channel or person, and the thread of a route. Raises PlatformError for another text."""
+    """Return the team, the channel or person, and the thread of a route.
+
+    Raises PlatformError if it isn't a Slack route.
+    """
     try:
         return parse_place(route)
     except ValueError:

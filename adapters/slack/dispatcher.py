@@ -4,11 +4,11 @@ Two apps share the client. The first has our listeners, the second has the opera
 runs only the first listener that matches, so with one app for both an operator's listener could replace ours. Each
 event goes to our app first.
 
-Slack has its acknowledgement already, so `ack()` here reaches nobody. Bolt still requires the call. With
+Slack already has its acknowledgement, so `ack()` here reaches nobody. Bolt still requires the call. With
 `process_before_response` the dispatch waits for the listener; otherwise Bolt returns at the acknowledgement and runs
 the listener in a task that nobody awaits. Bolt answers a failed listener with status 500, and an event without a
-listener with 404. Both must come back to the inbox: an error handler keeps each exception, and `dispatch` raises the
-first of them.
+listener with 404. The inbox must learn of both cases, so an error handler keeps each exception, and `dispatch` raises
+the first of them.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     #: Handles the event that was read from a body.
     HearBody: TypeAlias = Callable[[Heard | None], Awaitable[None]]
 
-#: The events of an app with the assistant view or the agent view. The events about what a person looks at mean nothing
-#: to us, but without a listener they would be set aside as not understood.
+#: The events of an app with the assistant view or the agent view. We don't use the events about what a person looks at,
+#: but without a listener the inbox would set them aside as not understood.
 _OF_AGENTS = ("assistant_thread_started", "assistant_thread_context_changed", "app_context_changed")
 #: The events that this adapter reads. Messages of any sub-type arrive as `message`; the translator skips messages that
 #: no person wrote.
@@ -52,7 +52,7 @@ _ACTIONS = re.compile(rf"^(?:{APPROVE}|{REJECT}|{DETAILS}|(?:{CHOOSE}|{PAGE_ACTI
 #: Slack's limit for the characters of an action's id.
 _LONGEST = 255
 _log = logging.getLogger(__name__)
-#: The name under which a request carries its `_Run`.
+#: The key in a request's context under which its `_Run` is kept.
 _RUN = "sayso"
 
 
@@ -89,9 +89,9 @@ class Dispatcher:
     async def dispatch(self, body: dict[str, Any], hear: HearBody) -> bool:
         """Hand an event to our listeners, then to the operator's. Return whether an operator's listener took it.
 
-        If no listener knows the pressed button of a message, our code gets a press without data, so that the person
-        gets an answer. A window with such a button isn't ours. Raises the first exception of a listener, or Untaken if
-        no listener took another event.
+        If no listener takes the press of a message's button, our code gets a press without data, so that the person
+        gets an answer. A press in a window isn't handled in this way, because the window isn't ours. Raises the first
+        exception of a listener, and Untaken if no listener took any other event.
         """
         ours, *theirs = [await self._run(app, body, hear) for app in self._apps]
         if not (ours or any(theirs)):

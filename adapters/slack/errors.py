@@ -1,4 +1,7 @@
-"""Turns every refusal by Slack, and every answer that isn't from Slack, into PlatformError, the port's one error."""
+"""Turns every refusal by Slack, and every answer that isn't from Slack, into PlatformError.
+
+PlatformError is the only error that the `Chat` port has.
+"""
 
 from __future__ import annotations
 
@@ -109,13 +112,13 @@ def pause_of(headers: Mapping[str, Any]) -> float | None:
 
 
 def check_status(status: int) -> None:
-    """Raise PlatformError for the HTTP status of a refusal by Slack, from an address that answers without JSON."""
+    """Raise PlatformError if an answer without JSON has the HTTP status of a refusal."""
     if status >= _REFUSED:
         raise by_status(status)
 
 
 def by_status(status: int) -> PlatformError:
-    """Return the error for an answer without JSON, by its HTTP status."""
+    """Return the PlatformError for an answer without JSON that has this HTTP status."""
     return PlatformError(f"answered with {status}", passing=_may_pass(status))
 
 

@@ -17,7 +17,7 @@ from hitl.replies import Span, SpanKind
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-#: Slack's names of the emoji that can be an answer, and their characters, which the reply reader knows.
+#: Slack's names of the emoji that can be an answer, and their characters, which the reply reader understands.
 EMOJI = {
     "+1": "👍",
     "thumbsup": "👍",
@@ -43,7 +43,7 @@ _INNER = {"pre": SpanKind.CODE, "code": SpanKind.CODE, "struck": SpanKind.STRUCK
 _QUOTED = re.compile(r"^[^\S\n]*>(?:>>.*|[^\n]*)", re.DOTALL | re.MULTILINE)
 _ESCAPED = re.compile("&(lt|gt|amp);")
 _CHARACTERS = {"lt": "<", "gt": ">", "amp": "&"}
-#: The text that replaces a mention of the bot by user id. The reply reader knows that it names no person.
+#: The text that replaces a mention of the bot by user id. The reply reader doesn't take it for a person's name.
 _OUR_NAME = "sayso"
 #: Characters that may follow the bot's name at the end of a text.
 _AFTER_WORDS = " .!\n"
@@ -119,10 +119,7 @@ class _Page:
             self.spans.append(Span(start, len(self.text), SpanKind.MENTION))
 
     def done(self) -> FormattedText:
-        """Return the text without the bot's name at either end.
-
-        There, the name only says whom the text addresses.
-        """
+        """Return the text without the bot's name at either end. There the name only says whom the text addresses."""
         whole = FormattedText(self.text, tuple(self.spans))
         for start, end in reversed(self.ours):
             if not whole.text[:start].strip():
@@ -153,7 +150,7 @@ def _replaced(whole: FormattedText, start: int, end: int, new: str) -> Formatted
     return FormattedText(text, tuple(one for one in spans if one.start < one.end))
 
 
-# -- mrkdwn -------------------------------------------------------------------------------------------------
+# -- reading mrkdwn -----------------------------------------------------------------------------------------
 
 
 def _of_mrkdwn(text: str, me: str) -> FormattedText:
@@ -198,14 +195,14 @@ def _signed(whole: FormattedText) -> FormattedText:
     return _replaced(whole, found.start(), found.end(), sign) if found and sign else whole
 
 
-# -- rich text ----------------------------------------------------------------------------------------------
+# -- reading rich text --------------------------------------------------------------------------------------
 
 
 def _of_blocks(blocks: Sequence[object], me: str) -> FormattedText:
     """Read the text of rich_text blocks.
 
-    People can't type any other kind of block. So for any other block, the text gets the name of the block's type,
-    marked as a link.
+    People can't type any other kind of block. So any other block counts as a link: the text gets the name of the
+    block's type.
     """
     page = _Page(me)
     for block in blocks:
@@ -254,14 +251,20 @@ def _element(page: _Page, element: Mapping[str, Any]) -> None:
 
 
 def _emoji(page: _Page, element: Mapping[str, Any]) -> None:
-    """Add an emoji. An emoji without a character is a workspace's own picture, and decides nothing by its name."""
+    """Add an emoji.
+
+    An emoji without a character is a workspace's own picture, and its name never counts as an answer.
+    """
     name = str(element.get("name") or "").partition("::")[0]
     sign = EMOJI.get(name) or _characters(str(element.get("unicode") or ""))
     page.write(sign or f":{name}:", None if sign else SpanKind.LINK)
 
 
 def _characters(code: str) -> str:
-    """Return the characters of `1f44d-1f3fb`, or '' if it isn't a list of code points."""
+    """Return the characters of code points, such as `1f44d-1f3fb`.
+
+    Return '' if the text isn't a list of code points.
+    """
     try:
         return "".join(chr(int(part, 16)) for part in code.split("-"))
     except (ValueError, OverflowError):

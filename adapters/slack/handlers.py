@@ -32,7 +32,7 @@ _UNKNOWN = "?"
 _SLACKBOT = "USLACKBOT"
 #: If a message of the bot has one of these buttons, it is a card: Approve, or the first option of a question.
 _DECIDING = frozenset({APPROVE, f"{CHOOSE}:1"})
-#: A command as people type it where Slack takes none.
+#: A command that a person types as a message, as in a thread, where Slack takes no commands.
 _COMMAND = re.compile(r"/sayso (?P<name>[a-z]+)(?: (?P<rest>[^\n]*))?", re.IGNORECASE)
 _TONE = re.compile(r"::skin-tone-[1-6]$")
 
@@ -154,7 +154,7 @@ def files_of(body: Mapping[str, Any]) -> tuple[str, ...]:
 def tells_of_agent_view(body: Mapping[str, Any]) -> bool:
     """Return whether the event shows that the app has the agent view.
 
-    Only to such an app does Slack send what a person is viewing.
+    Slack sends what a person is viewing only to an app with the agent view.
     """
     event = _fields(body.get("event"))
     direct = event.get("type") == "message" and is_direct(str(event.get("channel") or ""))
@@ -216,7 +216,7 @@ def _home(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Command 
     """Translate the opening of one of the app's tabs.
 
     Opening the Home tab is the command `pending` in the person's private conversation. The answer appears on the tab.
-    In the agent view, people speak to the agent on the Messages tab.
+    On the Messages tab of the agent view, people speak to the agent, so opening it is an `Opened` event.
     """
     tab, user = event.get("tab"), str(event["user"])
     identity, place = identity_of(_team(body, event), user), place_of(me.team, user)
@@ -230,9 +230,10 @@ def _home(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Command 
 
 
 def _pane(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Opened:
-    """Translate the opening of a thread in the pane of the assistant view, which the agent view replaces.
+    """Translate the opening of a thread in the pane of the assistant view. (In a newer app, the agent view replaces
+    this view.)
 
-    There a person can write only after the app's first message.
+    In the pane, a person can write only after the app's first message.
     """
     opened = event["assistant_thread"]
     user, thread = str(opened["user_id"]), str(opened["thread_ts"])
@@ -256,7 +257,7 @@ def _message(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard
     channel, ts, thread = event["channel"], event["ts"], event.get("thread_ts") or ""
     direct = is_direct(channel)
     if direct and thread == ts:
-        thread = ""  # the head of a thread is said in the conversation itself
+        thread = ""  # the first message of a thread belongs to the conversation itself
     mentioned = f"<@{me.user}>" in text or f"<@{me.user}|" in text
     root = thread or (ts if mentioned and not direct else "")
     said = shown(event, me.user)
@@ -280,9 +281,10 @@ def _message(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard
 
 
 def _typed_command(heard: Text) -> Command | None:
-    """Return the command that a text in a direct conversation is, or None for other texts.
+    """Return the command if a text in a direct conversation is a command; otherwise return None.
 
-    Slack's own commands can't be given in threads, and a suggested prompt sends a text. Formatted texts are no command.
+    In a thread, Slack takes no commands, so people type them as text. A suggested prompt sends a text too. A formatted
+    text is no command.
     """
     found = None if heard.spans else _COMMAND.fullmatch(heard.text.strip())
     if found is None:
@@ -299,9 +301,9 @@ def _typed_command(heard: Text) -> Command | None:
 
 
 def _barred(event: Mapping[str, Any], identity: str) -> str | None:
-    """Return why a message can't decide a call, or None if it can.
+    """Return the reason why a message can't decide a call, or None if it can.
 
-    A message that was fetched from the history may have been edited since it was sent.
+    An edited message can't decide. A message that was fetched from the history may have been edited since it was sent.
     """
     if _UNKNOWN in identity:
         return "chat.stranger"
@@ -351,7 +353,8 @@ def stray_press(body: Mapping[str, Any], me: Me) -> Press:
 def _pressed(body: Mapping[str, Any], me: Me) -> tuple[Alone, dict[str, Any]]:
     """Return the ways to answer the person who pressed, and the fields of the event.
 
-    For a press in a window, the place is the place in which the window was opened, which the window stores.
+    For a press in a window, the event's place is the place in which the window was opened. The window stores that
+    place.
     """
     user, view, container = body["user"]["id"], _fields(body.get("view")), _fields(body.get("container"))
     if view:

@@ -47,7 +47,7 @@ _log = logging.getLogger(__name__)
 
 
 def happened_at(event: Incoming) -> datetime:
-    """Return the time of an event by Slack's clock. If it has no time stamp, return when it arrived."""
+    """Return the time of an event by Slack's clock. If the event has no time stamp, return the time of its arrival."""
     try:
         body = read(event.body)
         inner = body.get("event") or {}
@@ -58,7 +58,7 @@ def happened_at(event: Incoming) -> datetime:
 
 
 async def pending_threads(store: CallsAndCards) -> Mapping[str, Sequence[str]]:
-    """Return the threads in which people may answer a pending call, by their channels.
+    """Return channel -> the threads in which people may answer a pending call.
 
     For each pending call, these are the thread in which the call was asked for, the threads that hold its cards, and
     the threads below its cards.
@@ -95,7 +95,8 @@ class History:
         `pending` holds the threads of pending calls by their channels. These threads are read first, however old they
         are. If Slack refuses to show a part, the log says so, and the other parts are read.
         """
-        # Messages carry Slack's time stamps, and Slack's clock may differ from ours.
+        # `since` is a time of Slack's clock, like the time stamps of messages. Our own clock may differ, so it only
+        # sets the limit of 24 hours.
         oldest = max(since - _OVERLAP, datetime.now(UTC) - LONGEST)
         try:
             async with asyncio.timeout(WITHIN_S):
@@ -106,7 +107,7 @@ class History:
             _log.warning("slack.history_not_read", {"since": oldest.isoformat(), "why": "too slow"})
 
     async def _unless_refused(self, reading: Awaitable[list[_Read]], place: str) -> list[_Read]:
-        """Return the messages that were read. If Slack refuses the reading, log the refusal and return no message."""
+        """Return the result of a reading. If Slack refuses the reading, log the refusal and return an empty list."""
         try:
             return await reading
         except PlatformError as error:
@@ -122,8 +123,11 @@ class History:
         return channels
 
     async def _read(self, channel: str, oldest: str, pending: Sequence[str]) -> None:
-        """Record the messages for the bot in one channel, in its recent and its pending threads, oldest first."""
-        # In the views for agents, each conversation is a thread of a direct channel, and its first message may be old.
+        """Record the messages for the bot in one channel, in its recent threads and in its threads of pending calls,
+        oldest first.
+        """
+        # In the views for agents, each conversation is a thread of a direct channel. Its first message may be old, so
+        # the first messages of threads are read for the whole 24 hours.
         direct = is_direct(channel)
         begun = f"{(datetime.now(UTC) - LONGEST).timestamp():.6f}" if direct else oldest
         heads = await self._unless_refused(self._heads(channel, begun), channel)

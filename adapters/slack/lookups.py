@@ -57,7 +57,7 @@ class Lookups:
         return heard
 
     def follow(self, body: Mapping[str, Any]) -> None:
-        """Remember the author of a new message, so that it is known who wrote last in a place."""
+        """Remember the author of a new message, so that the bot knows the latest author in each place."""
         wrote, me = author_of(body), self._me
         self._chat.has_agent_view = self._chat.has_agent_view or tells_of_agent_view(body)
         if wrote is None:
@@ -71,7 +71,7 @@ class Lookups:
             self._chat.threads.heard(place, ts, author)
 
     def unsettle(self, body: Mapping[str, Any]) -> None:
-        """Forget which call the bot's latest message in the event's channel is about.
+        """Forget the call that the bot's latest message in the event's channel is about.
 
         An operator's own listener may have written there in the meantime.
         """
@@ -101,7 +101,7 @@ class Lookups:
                 self._chat.threads.heard(heard.conversation, ts, author)
 
     async def _newest_card(self, heard: Text) -> str | None:
-        """Return the newest card message in this place whose call is pending."""
+        """Return the id of the newest card message in this place whose call is pending, or None."""
         store = self._store
         calls = [*await store.pending(origin=heard.conversation)]
         if heard.thread is None:
@@ -141,7 +141,7 @@ class Lookups:
 
     @staticmethod
     def _heads(heard: Text) -> bool:
-        """Return whether the message heads a thread in a direct conversation."""
+        """Return whether the message is in a direct conversation and in no thread, so that it can start a thread."""
         return heard.thread is None and is_direct(str(heard.message))
 
     async def _who(self, user: str, *, again: bool = False) -> SlackPerson | None:
@@ -169,7 +169,7 @@ class Lookups:
         return await self._store.by_message(heard.message or "") is not None
 
     async def _by_email(self, heard: Heard, user: str) -> Heard:
-        """Replace the user id by the e-mail address, for a member of our workspace whom lists name only by the address.
+        """Replace the user id by the e-mail address if lists name a member of our workspace only by their address.
 
         Slack is asked for the address again each time, because the address may decide calls, and a person who has left
         must not decide. A person of another workspace keeps their id, whatever address that workspace confirmed.

@@ -2,7 +2,8 @@
 
 Text that an agent wrote goes into `plain_text` or `rich_text`. Slack parses no markup there, so the text can't become a
 link or a mention and needs no escapes. Only the fallback text of notifications is markup, so `&`, `<` and `>` are
-escaped there ("Formatting text for app surfaces"). Lengths are counted in UTF-16 units, which never under-counts.
+escaped there ("Formatting text for app surfaces"). Lengths are counted in UTF-16 units. A text never has fewer units
+than characters, so no text is too long for Slack.
 """
 
 from __future__ import annotations
@@ -76,10 +77,11 @@ def card_message(
     reader: str = "",
     wording: Wording = IN_ENGLISH,
 ) -> Message:
-    """Return the card of a call for one channel (`place`). It has buttons and mentions only while the call is pending.
+    """Return the card of a call for one channel (`place`). The card has buttons and mentions only while the call is
+    pending.
 
     `heard` says whether the bot receives the messages of that channel. `reader` is the principal of the only person who
-    reads it, or '' if several people do.
+    reads the channel, or '' if several people do.
     """
     way = Way.THREAD if heard else Way.BUTTONS
     shown = card(call, names, way, reader=reader, platform=PLATFORM, wording=wording)
@@ -96,9 +98,7 @@ def card_message(
 def plain_message(text: str, home: str = "", wording: Wording = IN_ENGLISH) -> Message:
     """Return a sentence of the service as a message. If it is too long, its middle is cut out.
 
-    Markup inside a quotation has no effect.
-
-    A line that is an address below `home`, the workspace's own address, becomes a link.
+    Slack parses no markup in it. A line that is an address below `home`, the workspace's own address, becomes a link.
     """
     shown = cut(text, LONGEST, wording)
     if not home or not any(line.startswith(home) for line in shown.split("\n")):
@@ -145,7 +145,7 @@ def page_window(ref: str, text: str, number: int, metadata: str, wording: Wordin
 
 
 def page_blocks(ref: str, text: str, number: int, wording: Wording = IN_ENGLISH) -> tuple[Block, ...]:
-    """Return the blocks of a page, numbered from 0. A number out of range gives the nearest page."""
+    """Return the blocks of the page with this number, counted from 0. A number out of range gives the nearest page."""
     pages = chunks(text, PAGE)
     at = min(max(number, 0), len(pages) - 1)
     shown: Block = {"type": "rich_text", "elements": [_preformatted(part) for part in chunks(pages[at], _CHUNK)]}
@@ -198,7 +198,10 @@ def chunks(text: str, units: int = SECTION) -> tuple[str, ...]:
 
 
 def cut(text: str, units: int, wording: Wording = IN_ENGLISH) -> str:
-    """Return the text in at most `units` UTF-16 units. Its middle is left out, and the omission is counted."""
+    """Return the text in at most `units` UTF-16 units.
+
+    If its middle is cut out, it says how many characters are missing.
+    """
     if length(text) <= units:
         return text
     return cut_middle(text, units if _is_narrow(text) else units // 2, wording).text
@@ -218,7 +221,10 @@ def _is_narrow(text: str) -> bool:
 
 
 def _fits(text: str, units: int) -> int:
-    """Return how many characters at the start of the text fit into `units` UTF-16 units. The text must be longer."""
+    """Return the number of characters at the start of the text that fit into `units` UTF-16 units.
+
+    The text must be longer.
+    """
     if _is_narrow(text[:units]):
         return units
     widths = itertools.accumulate(1 + (char > "\uffff") for char in text)
@@ -226,7 +232,7 @@ def _fits(text: str, units: int) -> int:
 
 
 def _what(shown: Card, wording: Wording) -> Block:
-    """Return the block that shows the request, its place, and the facts for and against it."""
+    """Return the block that shows the request, its place, the agent's note, the rule, the stakes and the warnings."""
     colon = ":" if shown.parts else ""
     lines = [_line_of(_words(f"{shown.sign} "), _words(cut(shown.headline, SECTION, wording) + colon, bold=True))]
     lines += _thing(shown.parts)
@@ -241,9 +247,9 @@ def _what(shown: Card, wording: Wording) -> Block:
 
 
 def _thing(parts: Sequence[Part]) -> Iterator[Block]:
-    """Yield the blocks of the request's parts: a one-line value beside its name, code or a diff in a frame.
+    """Yield the blocks of the request's parts. A one-line value is beside its name; code and a diff are in a frame.
 
-    Slack accepts no empty text.
+    An empty value gets no element, because Slack accepts no empty text.
     """
     for part in parts:
         if part.kind in {PartKind.CODE, PartKind.DIFF}:

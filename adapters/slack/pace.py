@@ -59,9 +59,9 @@ class Pace:
         await self._until(at)
 
     def edit_now(self, *, refresh: bool) -> None:
-        """Take a slot for an edit that is free now.
+        """Take a slot for an edit if a slot is free now.
 
-        If no slot is free, raise NotYetError, so that new cards needn't wait for the edit.
+        Otherwise raise NotYetError, so that new cards needn't wait for the edit.
         """
         at = self._edit_at(EDITS - KEPT_EDITS if refresh else EDITS)
         now = self._now()

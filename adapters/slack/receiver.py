@@ -1,8 +1,8 @@
 """Receives events, by signed requests or over Socket Mode. Both record first, acknowledge second, decide later.
 
 The raw event is committed to the inbox before Slack gets the answer that acknowledges it. So every acknowledged event
-is recorded, and every recorded event is acknowledged, even if no listener reads it. An event is read after that, and
-decided in the order of its lane.
+is recorded, and every recorded event is acknowledged, even if no listener reads it. An event is read after that. The
+events of one conversation are handled in order.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class Sockets:
 
     @property
     def trouble(self) -> str | None:
-        """Return why no events arrive, or None if at least one connection is up."""
+        """Return the reason why no events arrive, or None if at least one connection is up."""
         troubles = [line.trouble for line in self._lines]
         return None if None in troubles else troubles[0]
 
@@ -189,7 +189,7 @@ class _Line:
                 await self._connected()
                 self.trouble = say("trouble.slack.ended")
                 self._unheard()
-                await asyncio.sleep(random.uniform(0.0, _AGAIN_S))  # noqa: S311 - a wait is no secret
+                await asyncio.sleep(random.uniform(0.0, _AGAIN_S))  # noqa: S311 - a random wait needs no secure generator
             except SlackApiError as error:
                 code = error_code(error)
                 why = say("trouble.slack.refused", code=code) if code else say("trouble.slack.other")
@@ -236,6 +236,6 @@ class _Line:
         self._unheard()
         _log.warning("slack.connecting", {"trouble": why})
         usual = self._pauses.next()
-        # The wait is random, because many apps lose their connection at the same moment. It is never shorter than the
-        # wait that Slack asks for.
-        await asyncio.sleep(max(seconds, usual * 0.8) * random.uniform(1.0, 1.4))  # noqa: S311 - a wait is no secret
+        # The wait is random, because many apps lose their connection at the same moment. If Slack asks for a wait, this
+        # wait is never shorter.
+        await asyncio.sleep(max(seconds, usual * 0.8) * random.uniform(1.0, 1.4))  # noqa: S311 - a random wait needs no secure generator

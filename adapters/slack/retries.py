@@ -1,7 +1,8 @@
 """Decides when slack-sdk itself retries a request: only if the retry comes soon enough.
 
-After a press, a window can be opened only for three seconds, and other events of the lane wait meanwhile. The caller
-handles errors that need a longer pause: the outbox and the inbox retry later, and a press is answered in another way.
+After a press, a window can be opened only for three seconds, and later events of the conversation wait meanwhile. The
+caller handles errors that need a longer pause: the outbox and the inbox retry later, and a press is answered in another
+way.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ if TYPE_CHECKING:
 #: retried here.
 LONGEST_S = 1.5
 _PAUSES_S = (0.3, 0.9)
-#: The errors of a connection that broke. (A connection that can't be opened needs longer.) Here, a `SlackApiError`
-#: means a body without JSON.
+#: The errors after which a request is retried: its connection broke, or (`SlackApiError`) the answer isn't JSON. If a
+#: connection can't be opened, a retry this soon doesn't help.
 _BROKEN = (aiohttp.ServerConnectionError, aiohttp.ClientOSError, SlackApiError)
 
 
 class Soon(AsyncRetryHandler):
     """Retries twice, within about one and a half seconds.
 
-    `methods` says that the requests call methods, which answer with JSON objects. A `response_url` answers with any
-    text.
+    With `methods`, an answer that isn't a JSON object is retried too, because each of Slack's methods answers with a
+    JSON object. A `response_url` answers with any text.
     """
 
     def __init__(self, *, methods: bool = True) -> None:
@@ -69,7 +70,7 @@ class Soon(AsyncRetryHandler):
         """Wait, then mark the request for another attempt."""
         del request, error
         state.next_attempt_requested = True
-        pause = _PAUSES_S[state.current_attempt] * random.uniform(0.8, 1.2)  # noqa: S311 - a wait is no secret
+        pause = _PAUSES_S[state.current_attempt] * random.uniform(0.8, 1.2)  # noqa: S311 - a random wait needs no secure generator
         asked = pause_of(response.headers) if response is not None else None
         await asyncio.sleep(max(pause, asked or 0.0))
         state.increment_current_attempt()

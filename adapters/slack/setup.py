@@ -1,4 +1,4 @@
-"""The scopes and the manifest of the Slack app. A bot can't change its own app's settings."""
+"""The scopes and the manifest from which a person makes the Slack app. A bot can't change its own app's settings."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def scopes(settings: SlackSettings) -> frozenset[str]:
 def manifest(base: dict[str, Any], settings: SlackSettings, url: str = "") -> dict[str, Any]:
     """Return the manifest for an app with these settings. `base` is the manifest that comes with the program.
 
-    Raises SettingsError if the app needs an address and `url` isn't an address.
+    Raises SettingsError if the app needs an address and `url` isn't an https address.
     """
     if settings.emails:
         base["oauth_config"]["scopes"]["bot"].append(EMAIL_SCOPE)

@@ -47,7 +47,7 @@ def is_direct(channel: str) -> bool:
 
 
 def _place(name: str) -> Place:
-    """Return the `Place` with this name. All threads of a channel count as one room."""
+    """Return the `Place` with this name. In a thread, the settings and the cards of its channel count too."""
     channel = channel_of(name)
     return Place(name, chat=channel, room=channel)
 

@@ -2,7 +2,8 @@
 a card.
 
 The memory holds Slack's time stamps, which order the messages of a channel. After a restart, or a time without events,
-the latest author is unknown until Slack's own history has been read, or until the bot writes in that place again.
+the latest author is unknown. The author becomes known again when Slack's own history has been read, or when the bot
+writes in that place again.
 """
 
 from __future__ import annotations
@@ -66,10 +67,10 @@ class Threads:
             talk.ref, talk.ours, talk.sure = None, ts, False
 
     def unsettle(self, channel: str) -> None:
-        """Forget which call the bot's latest messages in a channel and its threads are about.
+        """Forget the calls that the bot's latest messages in a channel and its threads are about.
 
-        An operator's listener may have written there in the bot's name, perhaps visible to one person only. The bot's
-        next message in a place makes its latest message known again.
+        An operator's listener may have written there in the bot's name, perhaps visible to one person only. In each
+        place, the next message that the bot sends is known again.
         """
         for place, talk in self._talks.items():
             if channel_of(place) == channel:
@@ -96,8 +97,8 @@ class Threads:
     def latest(self, place: str, ts: str) -> str | None:
         """Return the ref of the call that the bot's latest message before `ts` is about, or None.
 
-        The result is None if the author of the message at `ts` is unknown, if anybody else wrote between our message
-        and that message, or if messages may be missing.
+        The result is None too if the author of the message at `ts` is unknown, or if messages may be missing. It is
+        also None if anybody else wrote between the bot's message and the message at `ts`.
         """
         talk = self._talks.get(place)
         if talk is None or not talk.sure or not talk.ours < ts:

@@ -15,7 +15,7 @@ ENGLISH: Mapping[str, str] = {
     "setting.slack.app_token": "Socket Mode needs an app token: set {variable}, or slack.app_token_file.",
     "setting.slack.secret": "Slack's requests need a signing secret: set slack.signing_secret_file",
     "setting.slack.address": "Requests by HTTP need the address at which Slack reaches this service: --url https://...",
-    # doctor
+    # checks of `sayso doctor`
     "doctor.slack.unreached": "{why}. Look whether {api} is within reach",
     "doctor.slack.token.refused": "Slack refuses it: {why}. Install the app again",
     "doctor.slack.token": "belongs to @{name} in {workspace} ({team})",
@@ -52,7 +52,7 @@ ENGLISH: Mapping[str, str] = {
     "trouble.slack.other": "something else answers in Slack's place",
     "trouble.slack.failed": "something else answers in Slack's place: {error}",
     "trouble.slack.place": "{route} is no conversation of Slack's",
-    # the ways to answer that have not arrived yet
+    # hints of `sayso doctor` about kinds of answers that have not arrived yet
     "answers.slack.button": "is Interactivity on?",
     "answers.slack.text": "is the app in the channel, and does it get message events?",
     "answers.slack.reaction": "does it get reaction_added events?",

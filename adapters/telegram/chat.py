@@ -1,4 +1,4 @@
-"""The `Chat` port over python-telegram-bot: sends cards, and gives each of Telegram's refusals a name."""
+"""The `Chat` port, implemented with python-telegram-bot: sends cards and answers, and converts refusals."""
 
 from __future__ import annotations
 
@@ -86,15 +86,18 @@ class TelegramChat:
         self._asked_about: FIFOCache[str, None] = FIFOCache(_KEPT)
 
     def latest(self, place: str, before: str | None) -> str | None:
-        """Return the ref that the bot's latest message in `place` before the message `before` is about, or None."""
+        """Return the ref of the call that the bot's latest message in `place` is about, or None.
+
+        The result is None too if that message came after the message `before`, or isn't known.
+        """
         return self._delivery.latest(place, before)
 
     def shows_rejection(self, call: Call) -> bool:  # noqa: ARG002
-        """Return False: the card shows the outcome."""
+        """Return False, because on Telegram the card itself shows a rejection."""
         return False
 
     def learn_move(self, old: str, new: str) -> None:
-        """Send the cards for `old` to `new` from now on."""
+        """Send the messages for the conversation `old` to `new` from now on."""
         self._delivery.learn_move(old, new)
 
     def link(self, route: str, message: str) -> str:
@@ -181,7 +184,7 @@ class TelegramChat:
         return card_message(call, self._keys, place, self.names, reader=reader, refreshed=refreshed, wording=wording)
 
     def _wording(self, route: str) -> Wording:
-        """The language of a chat."""
+        """Return the wording in the language of a chat."""
         return self.names.people.wording(route)
 
     async def _replace(self, route: str, call: Call) -> None:
@@ -196,7 +199,7 @@ class TelegramChat:
         return None
 
     async def notify(self, route: str, call: Call) -> None:
-        """Post the end of a call to the conversation where the call was asked for."""
+        """Post the outcome of a call to the conversation where the call was asked for."""
         await self._bound(await self._send(route, notice_message(call, self._wording(route)), about=call.ref), call.ref)
 
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:
@@ -217,9 +220,8 @@ class TelegramChat:
     ) -> None:
         """Ask one person (an identity) for the reason of an approval.
 
-        They are mentioned, and a reply field opens for them.
-
-        A rejection needs no question here, because the card of a rejected call asks for the reason.
+        The message mentions this person, and opens a reply field for them. A rejection needs no question here, because
+        the card of a rejected call asks for the reason.
         """
         del press
         if verb is Verb.REJECT:
@@ -266,13 +268,16 @@ class TelegramChat:
                 await self.bot.send_chat_action(chat_id, ChatAction.TYPING, message_thread_id=topic)
 
     async def suggest(self, route: str, title: str, prompts: Mapping[str, str]) -> None:
-        """Do nothing, because Telegram shows the bot's list of commands."""
+        """Do nothing. Instead of prompts, Telegram shows the bot's list of commands."""
 
     async def entitle(self, route: str, title: str) -> None:
         """Do nothing, because the bot can't name a private chat."""
 
     async def mark_undecided(self, message: str) -> None:
-        """React to a message, because Telegram lets a bot write in private only to people who wrote to it first."""
+        """React to a message with a shrug, because the bot can't write to its author in private.
+
+        Telegram lets a bot write in private only to people who wrote to the bot first.
+        """
         async with explained():
             await self.bot.set_message_reaction(int(message.partition(":")[0]), number_of(message), ReactionEmoji.SHRUG)
 
@@ -310,7 +315,7 @@ class TelegramChat:
         return await self._delivery.send(route, send, about=about, answers=answers)
 
     async def _bound(self, message: str, ref: str | None, asks: str = "") -> None:
-        """Store which call a sent message is about. `asks` is the person whom the message asks for a reason, or ''.
+        """Store the call that a sent message is about. `asks` is the person whom the message asks for a reason, or ''.
 
         If the store fails, the message stays in the chat, but a reply to it no longer points to the call.
         """

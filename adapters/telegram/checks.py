@@ -97,7 +97,7 @@ async def _place(bot: Bot, place: str, me: int) -> Check:
         member = None if chat.type == ChatType.PRIVATE else await bot.get_chat_member(chat_id, me)
         if isinstance(member, ChatMemberRestricted) and not member.can_send_messages:
             return Check(place, Health.RED, say("doctor.telegram.place.muted"))
-        # This request only shows "typing". Where Telegram would refuse a card, it also refuses this request.
+        # This request only shows "typing". If Telegram would refuse a card, it also refuses this request.
         await bot.send_chat_action(chat_id, ChatAction.TYPING, message_thread_id=topic)
     except ChatMigrated as error:
         now = await _place(bot, f"{PLATFORM}:{error.new_chat_id}", me)

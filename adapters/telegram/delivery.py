@@ -55,7 +55,7 @@ def writing_ours() -> Iterator[None]:
 
 
 class Delivery:
-    """Sends one bot's messages to their chats, and knows the bot's latest message in each place.
+    """Sends one bot's messages to their chats, and remembers the bot's latest message in each place.
 
     `moves` holds the present place of each conversation that has moved. `moved` is called when a group became a
     supergroup; conversations keep the name that they began with. `said` holds the bot's latest message in each private
@@ -84,7 +84,8 @@ class Delivery:
         self._writing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def latest(self, place: str, before: str | None) -> str | None:
-        """Return the ref that the bot's latest message in `place` is about, if that came before the message `before`.
+        """Return the ref of the call that the bot's latest message in `place` is about, if it came before the message
+        `before`.
 
         Return None if that message is about no call or isn't known. Telegram numbers the messages of a chat in their
         order.
@@ -93,7 +94,7 @@ class Delivery:
         return last[1] if last and before and number_of(last[0]) < number_of(before) else None
 
     def learn_move(self, old: str, new: str) -> None:
-        """Send the messages for `old` to `new` from now on."""
+        """Send the messages for the conversation `old` to `new` from now on."""
         self._moves[old] = new
 
     def present(self, route: str) -> tuple[int, int | None]:
@@ -170,7 +171,10 @@ class Delivery:
             await self._moved(old, new)
 
     async def request(self, chat_id: int, request: Request, *, refresh: bool = False) -> Any:
-        """Make the request in its turn. If Telegram can't read the HTML, send the text once more as plain text."""
+        """Make the request when its time slot comes.
+
+        If Telegram can't read the HTML, send the text once more as plain text.
+        """
         try:
             return await self._once(chat_id, request, html=True, refresh=refresh)
         except UnparsedError:

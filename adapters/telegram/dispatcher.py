@@ -4,9 +4,9 @@ Two applications share the bot. The first has our handlers, the second has the o
 Each update goes to our application first. So an operator's handler can't come before ours, and `ApplicationHandlerStop`
 stops only other handlers of the operator.
 
-The library swallows a handler's exceptions, and drops an update that no handler takes. Both must come back to the
-inbox: the event stays there, and is retried or set aside. An error handler therefore keeps each exception, and
-`dispatch` raises the first of them.
+The library swallows a handler's exceptions, and drops an update that no handler takes. The inbox must learn of both
+cases, so that it retries the event or sets it aside. An error handler therefore keeps each exception, and `dispatch`
+raises the first of them.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ async def _pass_over(update: object, context: CallbackContext[Any, Any, Any, Any
 
 
 def _takes(app: App, update: Update) -> bool:
-    """Return whether a handler wants the update. The library doesn't return the result of its own check."""
+    """Return whether a handler wants the update. The library checks this too, but doesn't return the result."""
     checks = (handler.check_update(update) for group in app.handlers.values() for handler in group)
     return any(check is not None and check is not False for check in checks)
 
@@ -129,7 +129,7 @@ def _handlers(me: Me) -> Iterator[BaseHandler[Any, Any, Any]]:
 
         return handle
 
-    # Telegram also sends changes of the bot's own membership in chats, until the first poll has told it which kinds of
-    # updates this adapter reads.
+    # Until the first poll names the kinds of updates that this adapter reads, Telegram also sends changes of the bot's
+    # own membership in chats.
     yield ChatMemberHandler(_pass_over, ChatMemberHandler.MY_CHAT_MEMBER)
     yield from (make(handing_on(TRANSLATORS[kind])) for kind, make in _KINDS.items())

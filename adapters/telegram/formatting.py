@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _TWO_UNITS = 0x10000
 #: The kind of span for each type of entity. Clients mark some plain words by themselves (a hashtag, a number); these
-#: count as emphasis. Types that aren't here (links, custom emoji, dates, types to come) count as links, because a
+#: count as emphasis. Types that aren't listed here (links, custom emoji, dates, future types) count as links, because a
 #: person may see something other than the text.
 _KINDS = {
     MessageEntity.STRIKETHROUGH: SpanKind.STRUCK,

@@ -176,7 +176,7 @@ def _place(message: Message) -> str:
 
 
 def _barred(message: Message) -> str | None:
-    """Return why a message can't decide a call, or None if it can."""
+    """Return the reason why a message can't decide a call, or None if it can."""
     if message.sender_chat is not None:
         return "chat.anonymous" if message.sender_chat.id == message.chat.id else "chat.channel"
     if message.from_user is None or message.from_user.is_bot or message.sender_business_bot or message.via_bot:
@@ -225,9 +225,10 @@ def _mentions(message: Message, me: Me) -> bool:
 
 
 def _words(message: Message, me: Me) -> tuple[str, tuple[Span, ...]]:
-    """Return the text and its formatted spans, without the bot's own name at either end. There, the name only says whom
-    the text addresses. Between other words the name stays in the text. It is no formatted span there, because it
-    addresses nobody else.
+    """Return the text and its formatted spans, without the bot's own name at either end.
+
+    At an end of the text, the name only says whom the text addresses. Between other words the name stays in the text.
+    It is no formatted span, because it addresses nobody else.
     """
     text = message.text or ""
     spans = spans_of(text, (entity for entity in message.entities if not _is_me(message, entity, me)))
@@ -278,5 +279,5 @@ TRANSLATORS: Mapping[str, Callable[[Update, Me], Heard | None]] = {
     "message_reaction": reacted,
     "channel_post": posted,
 }
-#: Exactly the kinds of updates that are read here. Telegram remembers this list.
+#: The kinds of updates that this adapter reads. Telegram gets this list (`allowed_updates`), and sends no other kinds.
 ALLOWED_UPDATES = tuple(TRANSLATORS)

@@ -142,7 +142,7 @@ def _answers(call: Call, shown: Card, keys: Keyring, place: str, wording: Wordin
 def plain_message(text: str, wording: Wording = IN_ENGLISH) -> Message:
     """Return a sentence of the service as a message. If it is too long, its middle is cut out.
 
-    Quoted text can't become a link or command.
+    No word of it can become a link, a mention or a command, except our own commands.
     """
     cut = _cut(encodable(text), LONGEST, wording)
     html = "\n".join(map(inert, cut.split("\n")))
@@ -162,7 +162,7 @@ def notice_message(call: Call, wording: Wording = IN_ENGLISH) -> Message:
 
 
 def inert(line: str, tag: str = "") -> str:
-    """Return a line as HTML in which Telegram finds no link or command.
+    """Return a line as HTML in which Telegram finds no link and no command except our own.
 
     A word that Telegram could turn into a link or command is put into `code`; the other words are in the element `tag`.
     """
@@ -197,7 +197,7 @@ def length(text: str) -> int:
 def _cut(text: str, units: int, wording: Wording) -> str:
     """Return the text in at most `units` UTF-16 units.
 
-    It is cut in the middle only once, so that the stated count is right.
+    Each attempt cuts the middle of the whole text, so that the stated number of missing characters is right.
     """
     limit = len(text)
     cut = text
@@ -211,7 +211,7 @@ def _cut(text: str, units: int, wording: Wording) -> str:
 class _Part:
     """A line or block of a message, and its HTML element.
 
-    If a line holds more than text, `markup` is its HTML. Telegram counts only the length of the text.
+    If a line also has links or times, `markup` is the line's HTML. Telegram counts only the length of the text.
     """
 
     text: str
@@ -272,7 +272,7 @@ def _pending(shown: Card, names: Names, wording: Wording, *, refreshed: bool) ->
 
 
 def _thing(parts: Sequence[Part]) -> Iterator[_Part]:
-    """Yield the parts of the request: short values beside their names, and anything else in a separate block."""
+    """Yield the parts of the request. A short value is beside its name; anything else is in a separate block."""
     for part in parts:
         if part.kind in {PartKind.CODE, PartKind.DIFF}:
             yield _Part(part.text, "diff" if part.kind is PartKind.DIFF else "pre")

@@ -57,7 +57,7 @@ class Pace:
         await self._until(_take(self._all, self._free_for_all()))
 
     async def refresh(self, chat_id: int) -> None:
-        """Take a slot for a refresh that is free now.
+        """Take a slot for a refresh if a slot is free now.
 
         Raises NotYetError if there is no such slot, or if too few slots would be left for other messages.
         """

@@ -50,7 +50,7 @@ def make_bot(settings: TelegramSettings) -> Bot:
     logging.getLogger("httpx").addFilter(_masked)
     limit_s = settings.timeout_s
     limits: dict[str, Any] = {"read_timeout": limit_s, "write_timeout": limit_s, "connect_timeout": limit_s}
-    # One context checks the certificates of both clients of the bot, because loading a context takes 25 ms.
+    # Both clients of the bot share one TLS context, because loading a context takes 25 ms.
     trust = {"verify": httpx.create_ssl_context() if settings.api.startswith("https:") else False}
     return Bot(
         token,
@@ -74,7 +74,7 @@ async def build(settings: TelegramSettings, core: Core, register: Register | Non
 
 
 def _masked(record: logging.LogRecord) -> bool:
-    """Mask the token in a log line, in case somebody lowers the level of these loggers."""
+    """Mask the token in a log line of a library, in case somebody lowers the level of the library's logger."""
     record.msg, record.args = mask(record.getMessage()), ()
     return True
 

@@ -144,7 +144,7 @@ def _is_numbered(update: Any) -> bool:
 
 
 def secret_fits(given: str | None, secret: str) -> bool:
-    """Return whether a webhook request carries the configured secret.
+    """Return whether a webhook request has the configured secret.
 
     The comparison takes constant time, and comes before anything is parsed.
     """

@@ -37,7 +37,7 @@ _REMEDIES: Mapping[str, str] = {
     "invalid token": "remedy.telegram.token",
     "was rejected by the server": "remedy.telegram.token",
 }
-#: Remedies for a refusal that Telegram would give for every message to that place.
+#: Remedies for refusals that Telegram would give to every message to the same place.
 _OF_PLACES = frozenset(
     {"remedy.telegram.member", "remedy.telegram.chat", "remedy.telegram.rights", "remedy.telegram.topic"}
 )
@@ -63,7 +63,7 @@ def seconds_of(error: RetryAfter) -> float:
 
 
 def trouble_of(error: TelegramError) -> str:
-    """Return why no updates arrive, with the remedy if the error text is known."""
+    """Return the reason why no updates arrive, with the remedy if the error text is known."""
     key = remedy(error.message)
     if not key:
         return say("trouble.telegram.none", error=type(error).__name__)

@@ -35,7 +35,7 @@ def is_private(place: str) -> bool:
 
 
 def _place(name: str) -> Place:
-    """Return the `Place` with this name. A topic is a separate room in its chat."""
+    """Return the `Place` with this name. A topic has its own settings and its own cards."""
     return Place(name, chat=name.partition("/")[0], room=name)
 
 

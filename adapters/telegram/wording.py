@@ -15,7 +15,7 @@ ENGLISH: Mapping[str, str] = {
     "setting.telegram.secret": "a webhook needs a secret: set telegram.webhook_secret",
     "setting.telegram.webhook.url": "A webhook needs telegram.webhook_url, the https address under which Telegram reaches this service.",
     "setting.telegram.webhook.secret": "A webhook needs a secret: name its file in {setting}.",
-    # doctor
+    # checks of `sayso doctor`
     "doctor.telegram.unreached": "{why}. Look whether {api} is within reach",
     "doctor.telegram.token": "belongs to @{name}",
     "doctor.telegram.privacy.off": "off: the bot reads everything in its groups, more than it needs. Turn it on with BotFather's /setprivacy",
@@ -39,12 +39,12 @@ ENGLISH: Mapping[str, str] = {
     "doctor.telegram.approver.nobody": "isn't anybody on Telegram. Write telegram:NUMBER, as /whoami says",
     "doctor.telegram.approver.unreached": "approver, but not in private: {why}. They must send the bot /start there",
     "doctor.telegram.approver": "approver, can be written to in private",
-    # the ways to answer that have not arrived yet
+    # hints of `sayso doctor` about kinds of answers that have not arrived yet
     "answers.telegram.button": "press one",
     "answers.telegram.text": "reply to a card",
     "answers.telegram.reaction": "the bot must be an administrator",
     "answers.telegram.command": "send /approve REF",
-    # setting the bot up
+    # lines of `sayso deploy telegram`, which sets the bot up
     "deploy.telegram.token": "token: belongs to @{name}",
     "deploy.telegram.webhook": "webhook: {url}, with a secret and just the updates that are read",
     "deploy.telegram.polling": "webhook: none, so polling works",

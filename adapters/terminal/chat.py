@@ -1,4 +1,7 @@
-"""The `Chat` port for a terminal: it prints on one person's screen, and knows which call the next line may answer."""
+"""The `Chat` port for a terminal: it prints on one person's screen.
+
+It remembers which call the person's next line may answer.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +34,8 @@ class TerminalChat:
 
     `last` is the ref that the latest message on the screen is about, or None if it is about no call. Lines that the
     person types don't count. `begun_at` is the time at which the person began the line that is being handled. `wording`
-    returns the language of the person. `screen` is the window in which a decided card replaces its box. If it is None,
-    shown text is never replaced.
+    returns the wording in the person's language. `screen` is the window in which a decided card replaces its box. If it
+    is None, shown text is never replaced.
     """
 
     def __init__(
@@ -61,7 +64,10 @@ class TerminalChat:
         self.begun_at: datetime | None = None
 
     def latest(self, place: str, before: str | None) -> str | None:  # noqa: ARG002 - a terminal has one place, and no message ids
-        """Return the ref that the latest message is about, if it was printed before the person began the line."""
+        """Return the ref of the call that the latest message is about, or None.
+
+        The result is None too if the person began the line before that message was printed.
+        """
         shown_at = self.shown.get(self.last or "")
         begun_at = self.begun_at
         return self.last if shown_at is None or begun_at is None or begun_at >= shown_at else None
@@ -114,7 +120,7 @@ class TerminalChat:
             self._show(text)
         self.last = about
 
-    # -- the messages of the conversation engine ------------------------------------------------------------
+    # -- methods that the conversation engine calls ----------------------------------------------------------
 
     def link(self, route: str, message: str) -> str:  # noqa: ARG002
         """Return '': text on a screen has no address."""
@@ -126,7 +132,7 @@ class TerminalChat:
         return shown is not None and (shown.ref, shown.reason) == (call.ref, call.reason)
 
     def learn_move(self, old: str, new: str) -> None:
-        """Do nothing, because a terminal never moves."""
+        """Do nothing, because a conversation in a terminal never gets another name."""
 
     async def update(self, route: str, message: str, call: Call) -> None:
         """Do nothing: printed text can't be edited."""

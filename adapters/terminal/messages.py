@@ -40,7 +40,7 @@ _CLUSTER = regex.compile(r"\X")
 _PAINTED = regex.compile(r"\x1b\[[0-9;]*m|\X")
 _BAR = "┃"
 _INDENT = "  "
-#: The bar before each line of a block, as in the details.
+#: The bar before each line of a block, such as the lines of a long command.
 _FRAME = "│ "
 
 
@@ -53,7 +53,7 @@ def box(
     reader: str = "",
     wording: Wording = IN_ENGLISH,
 ) -> str:
-    """Return the card of a pending call with a bar on its left. It begins with the risk.
+    """Return the card of a pending call with a bar on its left. The card begins with the risk.
 
     The card fits `width` columns, but is laid out for at least 40 and at most 88.
     """
@@ -127,7 +127,7 @@ def ended(
 ) -> str:
     """Return the lines of a decided card: the outcome and the action, then who decided, when and why.
 
-    A line that is wider than `width` columns is broken. With 0, no line is broken.
+    A line that is wider than `width` columns is broken. If `width` is 0, no line is broken.
     """
     shown = card(call, names, Way.KEYS, reader=reader, wording=wording)
     sign = wording.say(f"terminal.sign.{shown.end_sign}")
@@ -183,8 +183,8 @@ class _Line(Struct, frozen=True):
     text: str
     indent: str = ""
     style: str = ""
-    #: The further indentation of the rows after the first, if the line is broken. Because of it, the rest of a broken
-    #: line can't look like a separate line.
+    #: The further indentation of the rows after the first, if the line is broken. It keeps the rest of a broken line
+    #: from looking like a separate line.
     hang: str = ""
 
 
@@ -205,12 +205,15 @@ def _parts(shown: Card, wording: Wording) -> Iterator[_Line]:
 
 
 def thing(parts: Sequence[Part], width: int) -> Iterator[str]:
-    """Yield the rows of a request's parts without colours, broken at `width` columns. With 0, no line is broken."""
+    """Yield the rows of a request's parts without colours, broken at `width` columns.
+
+    If `width` is 0, no line is broken.
+    """
     return (row for part in _thing(parts) for row in _rows(part, width))
 
 
 def _thing(parts: Sequence[Part]) -> Iterator[_Line]:
-    """Yield the lines of the request: short values beside their names, and anything else on separate lines.
+    """Yield the lines of the request. A short value is beside its name; anything else is on separate lines.
 
     Each line of a block has a bar before it, so that it doesn't look like an argument. Two kinds of blocks have no bar:
     a first block of one line, such as a command, and a diff, whose lines begin with signs.
@@ -237,7 +240,7 @@ def _thing(parts: Sequence[Part]) -> Iterator[_Line]:
 
 
 def _rows(part: _Line, width: int) -> Iterator[str]:
-    """Yield a line as rows of at most `width` columns. With 0, the line isn't broken."""
+    """Yield a line as rows of at most `width` columns. If `width` is 0, the line isn't broken."""
     text, room = part.text.expandtabs(_TAB), width - len(part.indent)
     if width <= 0 or wcswidth(text) <= room:
         yield f"{part.indent}{text}".rstrip(" ")
@@ -268,7 +271,10 @@ def _wrap(text: str, width: int) -> Iterator[str]:
 
 
 def _fitting(text: str, width: int) -> int:
-    """Return how many characters at the start of the text fit into `width` columns: at least one grapheme cluster."""
+    """Return the number of characters at the start of the text that fit into `width` columns.
+
+    The result is at least one grapheme cluster.
+    """
     used = 0
     for cluster in _CLUSTER.finditer(text):
         used += wcswidth(cluster[0])

@@ -1,4 +1,4 @@
-"""The texts on a terminal above the line that is being typed, so that a decided card takes the place of its box.
+"""Keeps the texts that a terminal shows above the line being typed, so that a decided card can replace its box.
 
 Only text that is still on the screen can be replaced. After the box has scrolled out of sight, or the width has changed
 (then the terminal wraps its lines differently), the decided card comes below its box.
@@ -22,7 +22,7 @@ _BELOW = 3
 
 
 class _Item(Struct, frozen=True):
-    """A text on the screen, fitted to its width, and the ref of its call, or None if it is about no call."""
+    """A text on the screen, broken into lines that fit the screen, and the ref of its call (None without a call)."""
 
     text: str
     about: str | None

@@ -1,1 +1,1 @@
-"""The command line. Every command imports what it needs when it runs, so that `sayso --version` stays quick."""
+"""The command line. Each command imports its modules when it runs, so that `sayso --version` stays quick."""

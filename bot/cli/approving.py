@@ -17,13 +17,13 @@ from sayso_client.terminal import painted
 
 
 class Choice(StrEnum):
-    """The verdicts of `decide`."""
+    """The verdicts that `decide` accepts as its argument."""
 
     APPROVE = "approve"
     REJECT = "reject"
 
 
-#: The colours of risks on a terminal. Cards on a terminal have the same colours.
+#: Risk -> the colour in which the terminal prints it. Cards in a terminal use these colours too.
 RISK_COLOURS = {"low": "green", "medium": "bright_yellow", "high": "yellow", "critical": "red"}
 Reason = Annotated[str | None, typer.Option("--reason", help="Why. It is put on record, and the agent is told.")]
 Confirm = Annotated[
@@ -54,10 +54,10 @@ def pending(config: Config = None, socket: SocketFile = None, json: AsJson = Fal
 
 
 def sessions(config: Config = None, socket: SocketFile = None, json: AsJson = False) -> None:
-    """List the sessions of agents that wait.
+    """List the agents' sessions that have pending requests.
 
-    For each session of an agent with pending requests, it shows the agent, the project, the session, the working
-    folder, how many requests are pending and since when, and the newest request.
+    For each session, it shows the agent, the project, the session's name and the working folder. It also shows the
+    number of pending requests, the time of the oldest, and the newest request.
 
     Example: sayso sessions
     """
@@ -70,7 +70,7 @@ def sessions(config: Config = None, socket: SocketFile = None, json: AsJson = Fa
 
 
 def show(target: Target, config: Config = None, socket: SocketFile = None, json: AsJson = False) -> None:
-    """Show one whole request, with its record.
+    """Show one request in full, with everything that was recorded about it.
 
     Example: sayso show K7Q2MX
     """
@@ -87,7 +87,9 @@ def show(target: Target, config: Config = None, socket: SocketFile = None, json:
 
 
 def _where(row: dict[str, Any]) -> str:
-    """Return where a card was shown or couldn't be shown, and why not, or '' for any other line of the record."""
+    """Return the place where a card arrived, or the place and the reason if it didn't; '' for other lines of the
+    record.
+    """
     from hitl.cards.text import one_line
 
     if row["event"] not in {"shown", "not_shown"}:
@@ -182,7 +184,7 @@ def _confirms(confirm: str | None, target: str) -> bool:
 
 
 def _left(call: dict[str, Any]) -> str:
-    """Return how long people still have to answer, such as `4:59 left`."""
+    """Return the time that people still have to answer, as text, such as `4:59 left`."""
     from hitl.cards.lines import time_left
 
     left = datetime.fromisoformat(call["expires_at"]) - datetime.now(UTC)
@@ -190,7 +192,7 @@ def _left(call: dict[str, Any]) -> str:
 
 
 def _listed(call: dict[str, Any]) -> str:
-    """Return lines about a pending call: its headline, arguments, a question's answers, and the asker's note."""
+    """Return a pending call as text: its headline, arguments, a question's choices, and the requester's note."""
     risk = painted(f"{call['risk']:<8}", RISK_COLOURS[call["risk"]])
     lines = [say("pending.request", short=call["short"], risk=risk, headline=call["headline"], left=_left(call))]
     if call["arguments"]:

@@ -1,4 +1,7 @@
-"""`sayso ask` and `sayso wait`: their options, and the way to the service. `sayso_client.command` does the rest."""
+"""`sayso ask` and `sayso wait`: their options, and the connection to the service.
+
+`sayso_client.command` sends the requests and waits.
+"""
 
 from __future__ import annotations
 
@@ -115,7 +118,7 @@ def wait(
 def _reach(
     config: Path | None, socket: Path | None, url: str | None, token_file: str | None, ca_file: str | None
 ) -> Callable[[], Client]:
-    """Return a function that opens a connection: to the address if one is given, else to the service's socket.
+    """Return a function that opens a connection to the address of the options, or else to the service's local socket.
 
     Raises ClientError if the options don't fit together, or if the address can't be used.
     """

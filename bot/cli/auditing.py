@@ -27,20 +27,20 @@ class Format(StrEnum):
     CSV = "csv"
 
 
-#: The columns of CSV, in this order. The other fields of a line appear only in the JSON format.
+#: The columns of `audit export --format csv`, in this order. Only the JSON format has the other fields of a line.
 _CSV = (
     *("timestamp", "event_type", "event", "correlation_id", "short", "decision", "status", "risk_level"),
     *("tool", "params", "user", "requester", "agent", "surface", "origin", "reason", "timeout_seconds"),
     *("rule", "digest", "policies", "pressed_at", "hash", "flaws", "archived", "args_erased_at"),
 )
-#: A spreadsheet reads a cell with one of these beginnings as a formula. Cells can hold text of people and agents, so an
-#: apostrophe is put before such a cell.
+#: A spreadsheet takes a cell that begins with one of these for a formula. A person's or agent's text could thus run a
+#: formula, so the CSV puts an apostrophe before such a cell.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-#: The short lists of tools in `stats`, and their titles.
+#: The rankings of tools that `stats` prints -> the names of their titles in the catalogue of sentences.
 _RANKINGS = {"most_denied": "stats.most_denied", "most_expired": "stats.most_expired", "slowest": "stats.slowest"}
 #: `stats` prints at most this many lines of one group. The JSON output of `stats` has all lines.
 _MOST_ROWS = 20
-#: The groups of numbers that `stats` prints, and their titles.
+#: The groups of numbers that `stats` prints -> the names of their titles in the catalogue of sentences.
 _GROUPS = {
     "by_tool": "stats.by_tool",
     "by_rule": "stats.by_rule",
@@ -86,7 +86,7 @@ def history(
     """List requests and their outcomes, the newest first.
 
     An option may be given several times; a request must meet each kind of option that is given. It reads the database
-    beside the running service, as its user, and changes nothing.
+    itself, so run it as the service's user. It changes nothing.
 
     Example: sayso history --since 24h --status rejected
     """
@@ -101,7 +101,8 @@ def history(
         print_json(shown)
         return
     for each in shown:
-        if "status" in each:  # A request that can't be read has no facts to print. The warning below names the request.
+        # A request that can't be read has no status, tool or risk to print. The warning below names the request.
+        if "status" in each:
             typer.echo(request_in_a_row(each))
     _warn(shown)
     if not shown:
@@ -109,11 +110,11 @@ def history(
 
 
 def verify(config: Config = None, json: AsJson = False) -> None:
-    """Verify that the whole record is as it was written.
+    """Verify that nobody changed the record.
 
-    It names each request, vote and line that was changed, removed or inserted, and then exits with 1. It counts the
-    requests that retention archived or whose arguments it erased: those are as they were written. It reads the
-    database beside the running service, as its user, and changes nothing.
+    It names each request, vote and line that was changed, removed or inserted, and then exits with 1. It also counts
+    the requests that retention archived and those whose arguments it erased. These are no faults. It reads the database
+    itself, so run it as the service's user. It changes nothing.
 
     Example: sayso audit verify
     """
@@ -189,7 +190,7 @@ def export(
     format_: Annotated[Format, typer.Option("--format", help="One JSON object a line, or CSV.")] = Format.JSONL,
     config: Config = None,
 ) -> None:
-    """Export the record for another program, with secrets masked.
+    """Export the record for another program. Secrets are masked.
 
     The oldest line comes first.
 
@@ -254,7 +255,7 @@ def _asked(
     until: str | None,
     text: str,
 ) -> RecordQuery:
-    """Return the options as one query; exit 2 for an unknown value."""
+    """Return the options as one query of the record. Exit 2 if an option has an unknown value."""
     from hitl.call import Event, Risk, Status
     from hitl.history import EVENT_TYPES, RecordQuery
 
@@ -316,9 +317,9 @@ def request_in_a_row(shown: dict[str, Any]) -> str:
 
 
 def _retained(shown: dict[str, Any]) -> str:
-    """Return a text that says whether retention archived or erased a request.
+    """Return a text that says whether retention archived a request or erased its arguments; '' if neither happened.
 
-    The text is printed after the request's outcome.
+    `history` prints this text after the request's outcome.
     """
     at = shown["args_erased_at"]
     told = [say("retained.erased", date=at[:10])] if at else []
@@ -340,7 +341,7 @@ def _watched(lines: Iterator[dict[str, Any]], flawed: list[dict[str, Any]]) -> I
 
 
 def _write_csv(lines: Iterable[dict[str, Any]]) -> None:
-    """Write lines of the record to stdout as CSV, below their columns' names."""
+    """Write lines of the record to stdout as CSV, with the names of the columns in the first row."""
     from csv import writer
 
     rows = writer(sys.stdout, lineterminator="\n")
@@ -361,7 +362,7 @@ def _cell(value: Any) -> str:
 
 
 def _summary(head: str, told: dict[str, Any]) -> str:
-    """Return one line: the number of requests, their decisions, and the time that decisions took."""
+    """Return one line of text: the number of requests, the decisions, the results, and the time until decisions."""
     rates = told["rates"]
     shares = (
         say("stats.share", count=count, what=name, percent=_percent(rates[name]))
@@ -377,9 +378,9 @@ def _summary(head: str, told: dict[str, Any]) -> str:
 
 
 def _ranked(told: dict[str, Any]) -> str:
-    """Return one line of a ranking of tools.
+    """Return one line of text about a tool in a ranking of tools.
 
-    The line says how many requests for the tool were denied or got no answer, or how long the tool's runs took.
+    It says how many requests for the tool were denied or got no answer, or how long the tool's runs took.
     """
     if "count" not in told:
         return say("stats.ran", tool=told["tool"], p50=told["p50"], p95=told["p95"])

@@ -1,4 +1,4 @@
-"""Helpers for several commands: the settings, the connection, and output for people and programs."""
+"""Helpers that several commands use: settings, connection to the service, and output for people and programs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SocketFile = Annotated[Path | None, typer.Option("--socket", help="The service's
 
 
 def _refs() -> list[tuple[str, str]]:
-    """Return the refs of pending requests and their headlines, for a shell's completion. Return nothing on failure."""
+    """Return the ref and headline of each pending request, for a shell's completion. Return [] if the service fails."""
     try:
         with connect(None, None, shown=True) as client:
             return [(call["short"], call["headline"]) for call in pending_calls(client)]
@@ -51,17 +51,18 @@ Since = Annotated[
     str | None, typer.Option("--since", metavar="TIME", help="From then on: yesterday, 2026-01-31, 90m, 24h, 7d.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-#: Name of a day -> how long that day began before today began.
+#: Name of a day -> the time between its beginning and the beginning of today.
 _DAYS = {"today": timedelta(), "yesterday": timedelta(days=1)}
-#: State of a check, which is also the colour of its line -> the sign of the line.
+#: State of a check -> the sign before its line. The state is also the name of the line's colour.
 _SIGNS = {"green": "✔", "yellow": "!", "red": "✘"}
 
 
 def moment(text: str | None, option: str, *, ahead: bool = False) -> datetime | None:
     """Return the time that an option gives; exit 2 if its text isn't a time.
 
-    It may be an ISO 8601 time (UTC by default), `today` or `yesterday` (their beginning in UTC, as all times are
-    printed), or a span before now (`90m`, `7d`). With `ahead`, a span means a time after now.
+    The text may be an ISO 8601 time (UTC by default), or a span before now (`90m`, `7d`). It may also be `today` or
+    `yesterday`, which mean the beginning of the day in UTC. With `ahead`, a span means a time after now, and the names
+    of days are errors.
     """
     if text is None:
         return None
@@ -79,7 +80,7 @@ def moment(text: str | None, option: str, *, ahead: bool = False) -> datetime | 
 
 
 def print_checks(checks: Iterable[Check]) -> None:
-    """Print each check on a line, with the sign of its state before it."""
+    """Print each check on one line that begins with a sign for its state."""
     for check in checks:
         state = check.state.value
         typer.echo(f"{painted(_SIGNS[state], state)} {check.name}: {check.text}")
@@ -95,7 +96,7 @@ def settings(config: Path | None, *, ruling: bool = False) -> Settings:
     """Return the settings, or exit 2 with their errors.
 
     `ruling` says that the command uses the lists of approvers, so the settings file must not be writable by others.
-    From here on, this process also masks the operator's own secret patterns.
+    After this call, the process also masks secrets that match the patterns in the settings.
     """
     from bot.errors import SettingsError
     from bot.finding import find_config
@@ -114,10 +115,10 @@ def settings(config: Path | None, *, ruling: bool = False) -> Settings:
 
 
 def connect(config: Path | None, socket_file: Path | None, *, shown: bool = False) -> Client:
-    """Return a connection to the service. Raises ClientError.
+    """Return a connection to the service's Unix socket. Raises ClientError.
 
-    `shown` says that the command only prints the answers, and does nothing else with them. Exit 2 if nobody answers at
-    the socket that the settings name, and the settings have errors: then these may be why.
+    `shown` says that the command only prints the answers. The client then doesn't check who owns the socket's folder.
+    Exit 2 if nobody answers at the socket that the settings name, and the settings have errors: then these may be why.
     """
     from sayso_client.client import Client
 
@@ -131,7 +132,10 @@ def connect(config: Path | None, socket_file: Path | None, *, shown: bool = Fals
 
 
 def socket_path(config: Path | None, socket_file: Path | None) -> Path:
-    """Return the path of the service's socket. Exit 2 if the settings don't say it because of an error in them."""
+    """Return the path of the service's Unix socket: from the option, or the environment, or the settings.
+
+    Exit 2 if an error in the settings hides the path.
+    """
     from bot.finding import runtime_folder
 
     if named := _named_socket(socket_file):
@@ -148,7 +152,11 @@ def _named_socket(socket_file: Path | None) -> Path | None:
 
 
 class Kept(NamedTuple):
-    """Files of the state folder, for commands that read it beside the service."""
+    """The database of the state folder, with the keys and the mark that verify it, for commands that read it directly.
+
+    The mark is a file outside the state folder. It holds the position in the record at which a call was last allowed to
+    run.
+    """
 
     database: Path
     keys: Keyring
@@ -156,9 +164,9 @@ class Kept(NamedTuple):
 
 
 def kept_files(found: Settings, *, there: bool = True) -> Kept:
-    """Return the paths of the database and its mark, and the keys of its MACs.
+    """Return the path of the database, the keys of its MACs, and its mark.
 
-    With `there`, exit 1 if there is no database.
+    If there is no database, exit 1; with `there=False`, return its future path.
     """
     from adapters.database.keys import read
     from adapters.database.mark import Mark
@@ -175,7 +183,7 @@ def kept_files(found: Settings, *, there: bool = True) -> Kept:
 
 
 def fail(message: str, status: int) -> NoReturn:
-    """Write an error to stderr and exit."""
+    """Write an error message to stderr, and exit with this status."""
     tell(message, "red")
     raise typer.Exit(status)
 
@@ -187,7 +195,7 @@ def pending_calls(client: Client, *, whole: bool = False) -> list[dict[str, Any]
 
 
 def about(client: Client, op: str, target: str, **fields: Any) -> dict[str, Any]:
-    """Send a request about one call. Raises ClientError.
+    """Send an operation about one call to the service, and return the answer. Raises ClientError.
 
     For an unknown ref, the error names a similar ref that is pending.
     """

@@ -28,10 +28,10 @@ def telegram(
     config: Config = None,
     remove: Annotated[bool, typer.Option("--remove", help="Take back webhook, commands and descriptions.")] = False,
 ) -> None:
-    """Tell Telegram how this bot works.
+    """Set up this bot at Telegram.
 
-    It checks the token, sets the webhook or polling, and the commands and descriptions in four languages. Run it again
-    after each change of these settings. Settings that are right already stay.
+    It checks the token, and sets the webhook or polling. It also sets the commands and descriptions in four languages.
+    Run it again after each change of these settings. It leaves alone what is already right.
 
     Example: sayso deploy telegram
     """
@@ -48,7 +48,10 @@ def telegram(
 
 
 async def _told(found: Settings, *, removing: bool) -> list[str]:
-    """Return a line for each thing that was done. Raises SettingsError; exits 1 if Telegram refuses or is away."""
+    """Set up the bot, or undo the set-up. Return one line of text for each step.
+
+    Raises SettingsError without Telegram's settings. Exits 1 if Telegram refuses or can't be reached.
+    """
     from telegram.error import TelegramError
 
     from adapters.telegram.platform import make_bot
@@ -73,7 +76,7 @@ def slack(
     ] = False,
     url: Annotated[str, typer.Option("--url", help="This service's https address, for requests by HTTP.")] = "",
 ) -> None:
-    """Check that Slack knows this app as the service needs it, or print the app's manifest.
+    """Check the settings of this app at Slack, or print the app's manifest.
 
     It checks tokens, scopes, channels and approvers. A bot can't change its app's settings: make the app from the
     manifest, and run this after each change.
@@ -97,7 +100,10 @@ def slack(
 
 
 def slack_manifest(section: SlackSettings | None, url: str = "") -> str:
-    """Return the manifest of the Slack app for these settings, as YAML. Raises SettingsError if it needs an address."""
+    """Return the manifest of the Slack app for these settings, as YAML.
+
+    Raises SettingsError if events arrive by HTTP and `url` isn't the https address of the service.
+    """
     from importlib import resources
 
     import yaml
@@ -111,7 +117,7 @@ def slack_manifest(section: SlackSettings | None, url: str = "") -> str:
 
 
 def _checked(found: Settings) -> list[Check]:
-    """Return the checks of Slack. Raises SettingsError."""
+    """Ask Slack about this app, and return the results as checks. Raises SettingsError without Slack's settings."""
     from bot.doctor.checks import platform_checks
     from bot.errors import SettingsError
 

@@ -1,4 +1,4 @@
-"""`inbox`: the pending requests one by one, at a prompt."""
+"""`inbox`: shows the pending requests one by one, and asks for an answer to each at a prompt."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def inbox(config: Config = None, socket: SocketFile = None) -> None:
 
 
 class _Answering:
-    """One request at the prompt, and the person's answers to it."""
+    """Shows one request at the prompt, and sends the person's answers to it."""
 
     def __init__(self, client: Client, call: dict[str, Any], prompt: Prompt, *, asks: bool) -> None:
         self._client = client
@@ -78,7 +78,7 @@ class _Answering:
                 return True
 
     def _done(self, key: str) -> bool:
-        """Run the action of a key. Return whether the request needs no more answers."""
+        """Run the action of a key, such as `a` for approve. Return whether the prompt is done with the request."""
         if key == _APPROVE:
             return self._approved()
         if key == _REJECT:
@@ -88,9 +88,9 @@ class _Answering:
         return False
 
     def _approved(self) -> bool:
-        """Send an approval, with the words that answer a question.
+        """Send an approval. If the request is a question, ask for the answer's words and send them too.
 
-        Ask for a second yes or a reason if the request needs it.
+        If the request needs a reason or a second yes, ask for it. Return whether the prompt is done with the request.
         """
         if self._asks:
             return self._ends(self._sent("approve", reason=self._prompt(say("inbox.answer")).strip() or None))
@@ -111,7 +111,9 @@ class _Answering:
         return came
 
     def _ends(self, came: dict[str, Any]) -> bool:
-        """Return whether the answer was accepted. A vote is also accepted if other people still have to agree."""
+        """Return whether the service accepted the answer, even if it is only a vote and other people still have to
+        agree.
+        """
         return bool(came["decided"]) or came["came"] == "counted"
 
 
@@ -125,7 +127,7 @@ def _ask(question: str) -> str:
 
 
 def _shown(answer: dict[str, Any], place: str) -> str:
-    """Return the lines of a request's card."""
+    """Return a request's card as text. `place` is its number among the pending requests, such as `2/5`."""
     from adapters.terminal.messages import thing
     from hitl.cards.shown import Part, PartKind
 

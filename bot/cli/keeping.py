@@ -1,4 +1,4 @@
-"""`backup` and `restore`: copy the database to another file, and back."""
+"""`backup`, `restore` and `keys rotate`: copy the database, put a copy in its place, and add a new key."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from hitl.credentials import OldTokens
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands `backup` and `restore`."""
+    """Add the commands `backup` and `restore`, and the command group `keys`."""
     app.command()(backup)
     app.command()(restore)
+    group = typer.Typer(help="The keys of the integrity checks.", no_args_is_help=True)
+    group.command()(rotate)
+    app.add_typer(group, name="keys")
 
 
 def backup(
@@ -26,10 +29,10 @@ def backup(
 ) -> None:
     """Copy the database while the service runs.
 
-    The copy shows one moment, belongs to the service's user, and is verified in the same way as by `sayso audit
-    verify`. It holds the arguments of requests unmasked, so it can't lie in the workspace. It doesn't hold the keys of
-    the integrity checks (keys.json in the state folder, or SAYSO_KEYS_FILE): keep those elsewhere, because a person who
-    has both can forge an approval.
+    The copy shows one moment and belongs to the service's user. This command verifies it as `sayso audit verify` does.
+    The copy holds the arguments of requests unmasked, so it can't be in the workspace. It doesn't hold the keys of the
+    integrity checks (keys.json in the state folder, or SAYSO_KEYS_FILE). Keep the keys elsewhere, because a person who
+    has the keys and the copy can forge an approval.
 
     Example: sayso backup /var/backups/sayso-monday.db
     """
@@ -59,9 +62,9 @@ def restore(
 ) -> None:
     """Put a backup in place of the database; stop the service first.
 
-    The old database is kept beside it. Requests that have run since the backup may be open in the backup. If the mark
-    shows that the record has gone on since, or if there is no mark, the next start ends all open requests, and
-    approvals of them don't count.
+    The old database is kept in the state folder. Requests that have run since the backup may be open in the backup. The
+    mark is a file that notes how long the record was. If the mark shows that the record has grown since the backup, or
+    if there is no mark, the next start ends all open requests. Approvals of them then don't count.
 
     Tokens that were revoked since the backup are revoked again. If the old database can't tell which tokens these are,
     the command asks for `--tokens`: `end` revokes all tokens of the backup, and `keep` lets them work.
@@ -94,3 +97,27 @@ def restore(
         typer.echo(say("backup.behind" if done.behind else "backup.level", open=done.open_calls))
     if done.revoked:
         typer.echo(say("backup.revoked", names=", ".join(sorted(done.revoked))))
+
+
+def rotate(config: Config = None, json: AsJson = False) -> None:
+    """Add a new key, which makes all integrity checks after the next start of the service.
+
+    The older keys stay in the file, because they verify the existing requests and lines of the record. Run it as the
+    service's user. A key file that the setting `keys_file` names isn't changed: put a new key first into that file.
+
+    Example: sayso keys rotate
+    """
+    from adapters.database.keys import read
+    from adapters.database.keys import rotate as add_key
+    from adapters.database.sqlite.folder import KEYS
+
+    found = settings(config)
+    if given := found.given_keys():
+        fail(say("keys.given", path=given), 2)
+    path = found.folder("state") / KEYS
+    new = add_key(path)
+    older = len(read(path)) - 1
+    if json:
+        print_json({"file": str(path), "id": new, "older": older})
+    else:
+        typer.echo(say("keys.rotated", path=path, id=new, older=older))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-# Typer brings its own copy of click, and has no public name for the errors that are caught here.
+# Typer contains its own copy of click. It exports no public names for the errors that `main` catches.
 from typer._click.exceptions import ClickException, NoArgsIsHelpError, UsageError
 
 from bot.cli.light import LightCommand, LightGroup
@@ -30,7 +30,7 @@ _COMMANDS: Mapping[str, tuple[str, ...]] = {
     "approving": ("pending", "sessions", "show", "approve", "reject", "decide", "withdraw"),
     "inbox": ("inbox",),
     "auditing": ("audit", "history", "stats"),
-    "keeping": ("backup", "restore"),
+    "keeping": ("backup", "restore", "keys"),
     "operating": ("reload", "revoke"),
     "reading": ("graph", "replies"),
     "policies": ("policy",),
@@ -87,15 +87,15 @@ def _options(
     del version
 
 
-#: The errors that mean that a disk can't store more output.
+#: Error numbers that the system gives if a disk is full or fails.
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 
 
 def main() -> None:
-    """Run the command line. A user's mistake or a file that this user can't read gives one line on stderr."""
+    """Run the command line and exit. A mistake of the user, or a file that can't be read, gives one line on stderr."""
     # A call makes about 2,000 objects that are freed when it ends. With Python's default threshold of 700 objects, the
-    # collector examines the calls in flight several times for each call, and the modules a hundred times while a
-    # command is imported.
+    # garbage collector scans the calls in flight several times for each call. It also scans the imported modules a
+    # hundred times while a command starts.
     gc.set_threshold(10_000, 10, 10)
     carry_any_text()
     try:
@@ -128,13 +128,13 @@ def _end(error: OSError) -> NoReturn:
         tell(explained(error), "red")
         sys.exit(1)
     tell(say("command.full", error=error.strerror), "red")
-    # The rest of the buffer can't be written either. So this ends the process at once: a normal end would print an
-    # error about the buffer.
+    # The rest of the buffer can't be written either. A normal end would try again and print an error about it, so this
+    # ends the process at once.
     os._exit(1)
 
 
 def _explained(error: ClickException) -> str:
-    """Return one line about a mistake in a command, which names the command's help."""
+    """Return one line about a user's mistake in a command. It says how to get the command's help."""
     from bot.wording import say
 
     command = error.ctx.command_path if isinstance(error, UsageError) and error.ctx else "sayso"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def move(name: str | None, client_file: Path | None, settings: Path, folder: Path, *, yes: bool, remove: bool) -> None:
-    """Move the servers of the named client behind the gateway, or back with `remove`. Exit 2 if that fails."""
+    """Move the named client's servers behind the gateway, or with `remove` move them back. Exit 2 if that fails."""
     from bot.mcp_clients import McpClient, carry_out, plan, take_back, usual_file
 
     if name not in set(McpClient):
@@ -45,7 +45,9 @@ def move(name: str | None, client_file: Path | None, settings: Path, folder: Pat
 
 
 def _show(move: Move) -> None:
-    """Show the changes of both files, with secrets masked, and the servers that stay with the client."""
+    """Print the changes of the client's file and of the settings, with secrets masked, and the servers that can't be
+    moved.
+    """
     from hitl.cards.redaction import mask
 
     after = f"{move.settings.read_text('utf-8')}{move.block}"
@@ -64,7 +66,7 @@ def _show(move: Move) -> None:
 
 
 def _hidden(text: str, move: Move) -> str:
-    """Return the text without private values of servers, even if they don't look like secrets."""
+    """Return the text with each private value of the servers hidden, even if the value doesn't look like a secret."""
     for value in sorted(filter(None, move.private | set(move.secrets.values())), key=len, reverse=True):
         for written in (json.dumps(value), json.dumps(value, ensure_ascii=False), f"'{value}'"):
             text = text.replace(written, '"[hidden]"').replace(f"={written[1:]}", '=[hidden]"')

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 #: `revoke` lists the person's approvals of this period.
 _LOOKS_BACK = timedelta(days=7)
-#: A service must apply a revocation within the first number of seconds. The second number is the time between two looks
-#: at its record.
+#: Seconds. The first number is how long `revoke` waits for the service to apply a revocation. The second is the time
+#: between two reads of the service's record.
 _APPLIES_WITHIN_S, _LOOK_S = 10.0, 0.05
 
 
@@ -39,10 +39,10 @@ def register(app: typer.Typer) -> None:
 
 
 def reload(config: Config = None, socket: SocketFile = None, json: AsJson = False) -> None:
-    """Apply people, routes and the policy of the settings.
+    """Apply the people, routes and policy of the settings to the running service.
 
-    All of it applies, or nothing: if a part can't be used, the error names it and nothing changes. Other settings need
-    a restart; the command names those that changed.
+    If a part of the settings can't be used, the error names the part and nothing changes. Other settings need a
+    restart; the command names the changed ones.
 
     Example: sayso reload
     """
@@ -50,8 +50,8 @@ def reload(config: Config = None, socket: SocketFile = None, json: AsJson = Fals
         with connect(config, socket) as client:
             taken = client.call("reload")
     except ClientError as error:
-        # The service's own user must be able to reload even if nobody is left among the operators. This user can send
-        # the service a signal anyway.
+        # The service refuses a user who is not an operator. But the service's own user must always be able to reload,
+        # so this sends the service a signal, which that user could do anyway.
         if error.code != NotApprover.code or socket is not None or not _signalled(settings(config).folder("state")):
             raise
         tell(say("reload.signalled"), "yellow")
@@ -114,10 +114,10 @@ def revoke(
 
 
 def _apply(config: Path | None, socket: Path | None, state: Path, principal: str) -> None:
-    """Make the running service apply the revocation, and check in its record that it did. Raises ClientError.
+    """Make the running service apply the revocation, and check in its record that it was applied.
 
-    The service's own user may revoke even if no list names that user, because that user can make the service reload by
-    a signal anyway.
+    The service's own user may revoke even if no list names that user, because a signal from that user also makes the
+    service reload. Raises ClientError if the service can't be reached or doesn't apply the revocation.
     """
     from adapters.database.sqlite.folder import service_pid
 
@@ -139,7 +139,7 @@ def _apply(config: Path | None, socket: Path | None, state: Path, principal: str
 
 
 def _signalled(state: Path) -> bool:
-    """Send the service of a state folder the signal to reload.
+    """Send the reload signal to the service that runs on a state folder. Return whether there is such a service.
 
     Return False if no service runs there, or if the service belongs to another user. Call this only after the service
     has answered once: during its start, the signal would end the service.
@@ -159,7 +159,7 @@ def _signalled(state: Path) -> bool:
 
 
 def _newest(state: Path) -> int:
-    """Return the position of the newest line of the record, or 0 without a record."""
+    """Return the position of the newest line of the record, or 0 if there is no record."""
     from adapters.database.sqlite.survey import surveyed
 
     with contextlib.suppress(Unavailable), surveyed(state / "sayso.db") as survey:
@@ -168,7 +168,7 @@ def _newest(state: Path) -> int:
 
 
 def _in_force(state: Path, since: int, principal: str) -> bool:
-    """Return whether a reload after the position `since` of the record ended the rights of the principal.
+    """Return whether the record shows a reload, later than the position `since`, that ended the principal's rights.
 
     Raises ClientError with the recorded reason if that reload was refused.
     """
@@ -185,7 +185,7 @@ def _in_force(state: Path, since: int, principal: str) -> bool:
 def _approved(found: Settings, principal: str) -> list[dict[str, Any]]:
     """Return the person's approved requests of the last days (`_LOOKS_BACK`).
 
-    Return nothing if there is no database yet.
+    Return [] if there is no database yet.
     """
     from adapters.database.sqlite.history import requests
     from bot.names import names_of

@@ -1,4 +1,4 @@
-"""`policy`: the problems of a document, the reason for a verdict, and verdicts for many calls."""
+"""`policy`: check, explain, test, import and compare policies."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Foreign(StrEnum):
 
 
 class Preset(StrEnum):
-    """The policies (presets) that come with the program."""
+    """The policies (presets) that Sayso ships."""
 
     DEFAULT = "default"
     STRICT = "strict"
@@ -67,7 +67,7 @@ def register(app: typer.Typer) -> None:
 
 
 def check(file: File = None, preset: FromPreset = None, config: Config = None, json: AsJson = False) -> None:
-    """Report the problems of a policy, with file, line and remedy.
+    """Report the problems of a policy. Each problem has its file, line and remedy.
 
     The exit status is 1 if there is any problem.
 
@@ -104,7 +104,7 @@ def explain(
 ) -> None:
     """Explain the verdict on a call.
 
-    The output lists every rule up to the deciding rule, and whether each of them held. Nothing is run.
+    It lists every rule up to the deciding rule, and says whether each rule held. Nothing is run.
 
     Example: sayso policy explain policy.yaml --tool read_file --args '{"path": "../notes.txt"}' --cwd /srv/app
     """
@@ -133,7 +133,7 @@ def run_tests(
     expectations: Annotated[Path, typer.Argument(help="Calls, and the verdicts that they should get.")],
     json: AsJson = False,
 ) -> None:
-    """Judge the calls of a file, and compare the verdicts.
+    """Judge the calls of a file, and compare the verdicts with those that the file expects.
 
     The exit status is 1 if a verdict differs.
 
@@ -164,9 +164,9 @@ def evaluate(
     preset: FromPreset = None,
     config: Config = None,
 ) -> None:
-    """Judge one call from stdin, or a batch.
+    """Judge one call from stdin, or with --jsonl one call on each line.
 
-    A call is {"tools", "tool", "args", "cwd"}. With "policy" it brings its own policy.
+    A call is {"tools", "tool", "args", "cwd"}. A call with "policy" is judged by that policy.
 
     Example: echo '{"tool": "bash", "args": {"command": "ls"}}' | sayso policy eval policy.yaml
     """
@@ -193,9 +193,9 @@ def _judged(policy: Policy, call: PolicyCall) -> Verdict:
 
 
 def _for(policy: Policy, cwd: str | None) -> Policy:
-    """Return the policy for calls in a folder.
+    """Return the policy for calls whose working folder is `cwd`.
 
-    If this machine doesn't have the folder, the policy judges paths only by their text, without looking at the disk.
+    If this machine doesn't have the folder, the returned policy never lists a folder's files to judge a command.
     """
     return policy if cwd is not None and Path(cwd).is_dir() else policy.elsewhere()
 
@@ -217,9 +217,9 @@ def import_(
     file: Annotated[Path, typer.Argument(help="The document.")],
     json: AsJson = False,
 ) -> None:
-    """Convert another system's document to one of ours.
+    """Convert another system's policy to a policy of Sayso.
 
-    It names each place where the verdicts differ on purpose.
+    It also prints each place where Sayso's verdicts differ on purpose.
 
     Example: sayso policy import contenox envelope.json > policy.yaml
     """
@@ -242,10 +242,10 @@ def backtest(
     config: Config = None,
     json: AsJson = False,
 ) -> None:
-    """Show what a policy would have changed about past requests.
+    """Show which past requests a policy would have judged differently.
 
-    It is compared with the policy that applies now, on the requests of the record. Paths and hosts are judged as they
-    are now. Nothing is changed and nothing is run.
+    It compares the policy with the policy that applies now, on the requests of the record. It uses the files and host
+    names that exist now. Nothing is changed and nothing is run.
 
     Example: sayso policy backtest new.yaml --since 7d
     """
@@ -270,10 +270,10 @@ def suggest(
 ) -> None:
     """Suggest rules for requests that were always approved.
 
-    It prints a whole document that adds the rules to the policy that applies now, with a backtest on past requests as
-    comments. Each rule allows one tool with exactly those arguments. It never suggests
-    requests of high risk, and no request that was once rejected, withdrawn or left unanswered. Approvals within 2
-    seconds don't count. Nothing is changed.
+    It prints a whole policy that adds the rules to the policy that applies now. Its comments list the past requests on
+    which the verdict would differ. Each rule allows one tool with exactly the approved arguments. It suggests no rule
+    for requests of high or critical risk, or for requests that were once rejected, withdrawn or left unanswered.
+    Approvals within 2 seconds don't count. Nothing is changed.
 
     Example: sayso policy suggest --since 90d > suggested.yaml
     """
@@ -301,7 +301,7 @@ def suggest(
 
 
 def _past(config: Path | None, since: str | None) -> list[Call]:
-    """Return the recorded requests that pass their integrity check."""
+    """Return the recorded requests since that time which pass their integrity check."""
     from adapters.database.sqlite.history import sound_calls
 
     kept = kept_files(settings(config))
@@ -309,7 +309,10 @@ def _past(config: Path | None, since: str | None) -> list[Call]:
 
 
 def _read(file: Path | None, preset: Preset | None, config: Path | None) -> tuple[str, str]:
-    """Return the name and the text of a policy: a file, a preset, or the settings' policy. Exit 2 if none is given."""
+    """Return the name and the text of the named policy: a file, a preset, or else the policy of the settings.
+
+    Exit 2 if both a file and a preset are named, or if the policy can't be read.
+    """
     if file is not None and preset is not None:
         fail(say("policy.one"), 2)
     if file is not None:
@@ -324,9 +327,9 @@ def _read(file: Path | None, preset: Preset | None, config: Path | None) -> tupl
 
 
 def _applying(config: Path | None) -> Document:
-    """Return the document of the policy that the settings name.
+    """Return the policy document that the settings name.
 
-    Exit 2 if there is no such document or it can't be used.
+    Exit 2 if the document doesn't exist or can't be used.
     """
     from bot.compose import policy_library
     from bot.errors import SettingsError
@@ -348,9 +351,9 @@ def _text(file: Path) -> str:
 
 
 def _load(name: str, text: str, form: str | None = None) -> Policy:
-    """Compile the policy, which looks up paths in this machine's files. Raises PolicyInvalid.
+    """Return the compiled policy. It looks up paths on this machine's disk. Raises PolicyInvalid.
 
-    If `form` is None, the ending of the file's name gives the format.
+    `form` names the format, `json` or `yaml`. If it is None, the ending of the file's name gives the format.
     """
     from adapters.policies.surroundings import RealPaths
     from bot.errors import SettingsError
@@ -365,7 +368,7 @@ def _load(name: str, text: str, form: str | None = None) -> Policy:
 
 
 def _usable(name: str, text: str, form: str | None = None) -> Policy:
-    """Compile the policy. If it has problems, print all of them and exit 1."""
+    """Return the compiled policy. If the policy has problems, print all of them and exit 1."""
     from hitl.policy import PolicyInvalid
 
     try:
@@ -381,7 +384,7 @@ def _unusable(name: str, invalid: PolicyInvalid) -> NoReturn:
 
 
 def _line(name: str, problem: Problem) -> str:
-    """Return a problem in the form of compilers' messages, so that editors find the line."""
+    """Return a problem as `file:line: place: message`, as compilers print it, so that editors can jump to the line."""
     tail = f" ({problem.suggestion})" if problem.suggestion else ""
     return f"{name}:{problem.line}: {problem.path or 'document'}: {problem.message}{tail}"
 

@@ -1,4 +1,4 @@
-"""`graph` and `replies`: the diagram of a call's life, and the readings of replies."""
+"""`graph` and `replies`: print the states of a call as a diagram, and show how Sayso understands replies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 
 
 def graph() -> None:
-    """Print the life of a call, as a Mermaid state diagram.
+    """Print the states of a call and the steps between them, as a Mermaid state diagram.
 
     Example: sayso graph > states.mmd
     """
@@ -40,7 +40,7 @@ def parse(
         typer.Option("--jsonl", help='One {"text", "language"?, "refs"?, "spans"?} a line in, one answer a line out.'),
     ] = False,
 ) -> None:
-    """Show how a text is understood.
+    """Show how Sayso understands a reply.
 
     Example: sayso replies parse "no because risky"
     """
@@ -55,7 +55,7 @@ def parse(
 def evaluate(
     file: Annotated[Path, typer.Argument(help='Labelled replies: {"text", "label", "also_ok"?, "reason"?} a line.')],
 ) -> None:
-    """Measure how well a labelled file of replies is understood. The figures are one JSON object.
+    """Measure how many replies of a labelled file Sayso understands. The figures are one JSON object.
 
     Example: sayso replies eval corpus.jsonl
     """
@@ -74,7 +74,7 @@ def evaluate(
 
 
 def _asked(line: str, number: int) -> dict[str, Any]:
-    """Return the arguments for `read` from a line of JSON. `number` is the line's number, for errors."""
+    """Return the arguments for `hitl.replies.read` from a line of JSON. `number` is the line's number, for errors."""
     from hitl.replies import Span, SpanKind
 
     try:
@@ -97,7 +97,7 @@ def _asked(line: str, number: int) -> dict[str, Any]:
 
 
 def _parsed(asked: dict[str, Any]) -> dict[str, Any]:
-    """Return the readings and the verdict of a text, as JSON values."""
+    """Return the readings of a reply and their common verdict, as JSON types."""
     from hitl.cards.wording import sentence
     from hitl.replies import Reading, read, verdict
 

@@ -1,4 +1,4 @@
-"""`sayso mcp`: the relay that an MCP client starts, so that its tools are behind the gate."""
+"""`sayso mcp`: the relay program that an MCP client starts, so that its tool calls go through the gate."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def register(app: typer.Typer) -> None:
 
 
 def mcp(config: Config = None, socket: SocketFile = None) -> None:
-    """Carry an MCP client's messages to the gate.
+    """Relay an MCP client's messages to the gate.
 
-    An MCP client starts this command. It speaks MCP on standard input and output. It only carries messages to the
-    running service, which has the servers and their secrets: see docs/how-to/mcp.md.
+    An MCP client starts this command, and exchanges MCP messages with it on standard input and output. The command only
+    passes the messages to the running service. The service has the servers and their secrets: see docs/how-to/mcp.md.
 
     Example: claude mcp add sayso -- sayso mcp
     """

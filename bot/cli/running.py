@@ -1,4 +1,4 @@
-"""`demo`, `run`, `chat`: the processes that people start."""
+"""`demo`, `run`, `chat`: start a demonstration, start the service, and talk to its agent."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from sayso_client.client import Client
 
 
-#: A start waits at most this many seconds for another service that uses the same state folder. The other service stops
-#: within 40 seconds, because running tools get 35.
+#: Seconds. If another service still uses the state folder, a start waits this long for that service to stop. A service
+#: stops within 40 seconds, because it gives running tools 35 seconds to end.
 WAIT_S = 60.0
 
 
@@ -103,7 +103,10 @@ def chat(config: Config = None, socket: SocketFile = None) -> None:
 
 
 def _own_wording(config: Path | None) -> Wording:
-    """Return the language that the settings give this user, or English if this user can't read the settings."""
+    """Return the wording in the language that the settings give this user.
+
+    Return English if this user can't read the settings.
+    """
     from bot.errors import SettingsError
     from bot.finding import find_config
     from bot.settings import load
@@ -115,7 +118,7 @@ def _own_wording(config: Path | None) -> Wording:
 
 
 class Listening:
-    """A conversation that shows each text of the service as it arrives, even while nobody types."""
+    """A conversation with the service's agent. It shows each text as it arrives, even while nobody types."""
 
     def __init__(self, client: Client, show: Callable[[str], None]) -> None:
         self._client = client
@@ -123,7 +126,7 @@ class Listening:
         self._answers: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
 
     def talk(self, lines: Iterable[str]) -> None:
-        """Send the lines one by one, each after the line before it has been answered.
+        """Send the lines one by one. Before each further line, wait for the answer to the line before.
 
         Raises the service's error, the error of a broken connection, or an error of `show`.
         """

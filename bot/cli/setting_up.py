@@ -1,4 +1,4 @@
-"""`init` and `doctor`: write a first configuration, and check everything that a call depends on."""
+"""`init` and `doctor`: write a first configuration, and check everything that a call needs."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ self_approval_socket = {self_approval}
 """
 
 
-#: Settings that are added for a person who is the only approver. With these settings, that person's own yes also counts
-#: in their private chat, where the cards of `approvers` go.
+#: Settings that `init` adds for a person who is the only approver. With them, that person can also approve their own
+#: requests in their private chat, where the cards for `approvers` go.
 _ALONE = """
 # Cards of requests from this machine go to each approver's private chat, once a chat platform is set up.
 routes = ["approvers"]
@@ -63,7 +63,7 @@ class Platform(StrEnum):
 
 
 class Limit(StrEnum):
-    """The highest risk up to which a requester's own yes counts."""
+    """The highest risk at which a requester may approve their own request."""
 
     OFF = "off"
     LOW = "low"
@@ -72,9 +72,9 @@ class Limit(StrEnum):
 
 
 class Receive(StrEnum):
-    """The ways in which the events of a platform arrive.
+    """The ways in which a chat platform can send its events to the service.
 
-    Telegram's are `polling` and `webhook`, Slack's are `socket` and `http`.
+    Telegram has `polling` and `webhook`; Slack has `socket` and `http`.
     """
 
     POLLING = "polling"
@@ -194,9 +194,9 @@ def init(
 
 
 def doctor(config: Config = None, json: AsJson = False) -> None:
-    """Check everything that a call depends on, one line each.
+    """Check everything that a call needs, and print one line for each check.
 
-    The exit status is 1 until a call can be gated end to end.
+    The exit status is 1 until every check that a call needs succeeds.
 
     Example: sayso doctor
     """
@@ -212,7 +212,7 @@ def doctor(config: Config = None, json: AsJson = False) -> None:
 
 
 class _People(NamedTuple):
-    """The options and answers of `init` about people. `alone` is None if that option wasn't given."""
+    """The options of `init` about people. `alone` says whether the person is the only approver; None if nobody said."""
 
     requesters: list[str] | None
     approvers: list[str] | None
@@ -221,7 +221,7 @@ class _People(NamedTuple):
 
 
 def _named(file: Path) -> str:
-    """Return the option that names a settings file, or '' for the file that commands find in the current folder."""
+    """Return the text ` --config FILE` for a command line, or '' if commands find this settings file without it."""
     from bot.finding import CONFIG_NAME
 
     return "" if file == Path(CONFIG_NAME) else f" --config {shlex.quote(str(file))}"
@@ -230,7 +230,7 @@ def _named(file: Path) -> str:
 def _first(file: Path, people: _People, state: str, runtime: str | None, workspace: str, *, asks: bool) -> None:
     """Write a first configuration. Exit 2 if that fails or if the options contradict each other.
 
-    `asks` says that `init` goes on with questions, so no next step is shown yet.
+    `asks` says that `init` asks more questions afterwards, so it prints no next step yet.
     """
     me = f"local:{os.getuid()}"
     requesters, approvers = people.requesters or [me], people.approvers or [me]
@@ -261,7 +261,10 @@ def _first(file: Path, people: _People, state: str, runtime: str | None, workspa
 
 
 def _offer(file: Path, token_file: str, secrets_in: str) -> None:
-    """Offer each surface until the person is done. If a surface can't be added, the file stays unchanged."""
+    """Offer the surfaces that `init` can add, again and again until the person is done.
+
+    If a surface can't be added, the file stays unchanged.
+    """
     from bot.cli.moving import move
     from bot.mcp_clients import McpClient
 
@@ -306,15 +309,15 @@ def _add_http(file: Path) -> None:
 
 
 def _gate(host: str, config: Path | None, words: list[str], wait_s: int | None, *, remove: bool) -> NoReturn:
-    """Install or remove the hook of a coding agent, and exit with the resulting status."""
+    """Install or remove the hook of a coding agent, and exit with the status of that step."""
     from bot.doctor.coding_agents import set_up, take_out
     from bot.finding import find_config
 
     if remove:
         raise typer.Exit(take_out(host, words))
     if config is None and (found := find_config(None)) and found.absolute().parent == Path.cwd():
-        # An installed hook keeps using these settings. The working folder may be somebody else's project, so the
-        # settings in it are used only if the option names them.
+        # The installed hook will always use these settings. The current folder may be somebody else's project, so
+        # `init` takes the settings in it only if the option names them.
         fail(say("init.named", file=found.name), 2)
     raise typer.Exit(set_up(settings(config, ruling=True), host, words, wait_s))
 
@@ -341,9 +344,9 @@ _WAYS = {Platform.TELEGRAM: (Receive.POLLING, Receive.WEBHOOK), Platform.SLACK: 
 
 
 def _way(platform: Platform, receive: Receive | None) -> Receive:
-    """Return how events arrive: the way that the option names, or the platform's usual way.
+    """Return how the platform sends events: as the option says, or else in the platform's usual way.
 
-    Exit 2 if the platform doesn't offer the way that the option names.
+    Exit 2 if the platform doesn't offer the option's way.
     """
     ways = _WAYS[platform]
     if receive is not None and receive not in ways:
@@ -368,7 +371,7 @@ def _add_slack(file: Path, secrets_in: str, receive: Receive) -> None:
 
 
 def _write(file: Path, text: str, how: Literal["x", "a"]) -> None:
-    """Write a new file, or append to a file; exit 2 if it can't be written."""
+    """Write the text to a new file (`how` is "x"), or append it ("a"). Exit 2 if the file can't be written."""
     try:
         with file.open(how, encoding="utf-8") as handle:
             handle.write(text)
@@ -379,7 +382,7 @@ def _write(file: Path, text: str, how: Literal["x", "a"]) -> None:
 
 
 def _read(file: Path) -> dict[str, Any]:
-    """Return the content of a configuration, or exit 2."""
+    """Return the content of a settings file, or exit 2 if it can't be read."""
     import tomllib
 
     try:
@@ -401,7 +404,7 @@ def _is_https(url: str) -> bool:
 
 
 def _make_secret(file: Path) -> None:
-    """Make the secret by which Telegram's requests to the webhook are recognised. An existing secret is kept."""
+    """Make the secret that proves that a webhook request comes from Telegram. An existing secret is kept."""
     if file.exists():
         return
     try:
@@ -413,9 +416,9 @@ def _make_secret(file: Path) -> None:
 
 
 def _toml(text: str) -> str:
-    """Return a TOML basic string, made by JSON's escapes, which are valid in TOML.
+    """Return the text as a TOML string in double quotes. It uses JSON's escapes, which are valid in TOML.
 
-    TOML also requires the escape of DEL (U+007F).
+    It also escapes DEL (U+007F), as TOML requires.
     """
     if any("\ud800" <= letter <= "\udfff" for letter in text):
         fail(say("init.no_utf8", text=repr(text)), 2)

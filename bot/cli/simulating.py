@@ -1,4 +1,6 @@
-"""`simulate`: the servers that we ship, of chat platforms, models and MCP, to try everything without an account."""
+"""`simulate`: runs the chat platforms, the model and the MCP server that Sayso ships, to try everything without an
+account.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +40,9 @@ def telegram(
     people: Annotated[list[str] | None, typer.Option("--person", metavar="NAME", help="Somebody who is there.")] = None,
     group: Annotated[str, typer.Option("--group", help="A group of all of them and the bot.")] = "Ops",
 ) -> None:
-    """Run a Telegram on this machine.
+    """Run a simulated Telegram on this machine.
 
-    It says how to point the bot at it, then lets you act as people.
+    It says which settings the bot needs, then lets you act as people.
 
     Example: sayso simulate telegram --person ada --person ben
     """
@@ -61,9 +63,9 @@ def slack(
     people: Annotated[list[str] | None, typer.Option("--person", metavar="NAME", help="Somebody who is there.")] = None,
     channel: Annotated[str, typer.Option("--channel", help="A channel of all of them and the app.")] = "ops",
 ) -> None:
-    """Run a Slack on this machine.
+    """Run a simulated Slack on this machine.
 
-    It says how to point the app at it, then lets you act as people.
+    It says which settings the app needs, then lets you act as people.
 
     Example: sayso simulate slack --person ada --person ben
     """
@@ -79,9 +81,9 @@ def model(
         int, typer.Option("--port", min=0, max=65535, help="Where the model answers; 0 takes a free port.")
     ] = 8083,
 ) -> None:
-    """Run a model on this machine that follows a script.
+    """Run a simulated model on this machine. It answers as a script says.
 
-    It says how to point the agent at it.
+    It says which settings the agent needs.
 
     Example: sayso simulate model script.json
     """
@@ -91,9 +93,9 @@ def model(
 def mcp(
     folder: Annotated[str, typer.Argument(help="Where its script lies; a folder without one gets two tools.")],
 ) -> None:
-    """Run an MCP server that follows a script.
+    """Run a simulated MCP server. It answers as a script says.
 
-    It speaks on standard streams and does what FOLDER/script.json says. Name the command in [mcp.servers].
+    It uses standard input and output, and the script is FOLDER/script.json. Name this command in [mcp.servers].
 
     Example: sayso simulate mcp ~/notes-server
     """

@@ -1,4 +1,4 @@
-"""`sayso test`: a harmless request to every approver on every surface."""
+"""`sayso test`: sends a harmless request to every approver on every surface, and shows who answers."""
 
 from __future__ import annotations
 
@@ -39,13 +39,12 @@ def try_out(
     """Send each approver a harmless request, and see who answers.
 
     Each approver of each conversation gets a request of their own on each chat platform where the conversation's cards
-    go and where the approver has an account. The approver presses Approve or Reject there, and nothing runs. For
-    operators who may also ask.
+    go and where the approver has an account. The approver presses Approve or Reject there, and nothing runs. Only an
+    operator who may also ask can run it.
 
-    Exits with 0 if each approver answered each of these requests on its own platform, each card arrived, and each chat
-    platform that is set up got a card; 1 if
-    not, 2 if nobody is an approver, 13 if the service can't be reached. Ctrl-C withdraws the pending requests and exits
-    with 130.
+    It exits with 0 if each card arrived, each approver answered each request on its platform, and each platform in the
+    settings got a card. Otherwise it exits with 1. Other statuses are 2 if nobody is an approver, and 13 if the service
+    can't be reached. Ctrl-C withdraws the pending requests and exits with 130.
 
     Example: sayso test --wait 60
     """
@@ -59,7 +58,7 @@ def try_out(
         except KeyboardInterrupt:
             raise typer.Exit(interrupted()) from None
         finally:
-            # The command ends now, so nobody waits for these requests any more.
+            # The command ends now and can't show later answers. So it withdraws the requests.
             _withdraw(tests)
     untried = _untried(config, socket, tests)
     if json:
@@ -69,9 +68,9 @@ def try_out(
 
 
 def _untried(config: Path | None, socket: Path | None, tests: list[_Test]) -> list[str]:
-    """Return the names of the chat platforms in the settings to which no card of the tests went.
+    """Return the names of the chat platforms that are in the settings and got no card of these tests.
 
-    Return nothing if the caller named only a socket, because then there are no settings.
+    Return [] if the user named a socket, because the command then reads no settings.
     """
     from sayso_client.settings import named_socket
 
@@ -82,7 +81,7 @@ def _untried(config: Path | None, socket: Path | None, tests: list[_Test]) -> li
 
 
 def _withdraw(tests: list[_Test]) -> None:
-    """Withdraw each request that is pending."""
+    """Withdraw each test's request, if it is pending."""
     for one in tests:
         one.withdraw()
 
@@ -116,20 +115,20 @@ class _Test:
 
     @property
     def passed(self) -> bool:
-        """Return whether that approver answered on the tested surface, and every card arrived."""
+        """Whether the approver answered on the tested surface, and every card arrived."""
         return self._answered() and not self._missed()
 
     def begun(self) -> Iterator[str]:
-        """Yield a line with the approver of the request, the deadline, and the places of the cards."""
+        """Yield one line of text: the approver, the deadline, and the places to which the cards go."""
         if call := self.call:
             routes = ", ".join(self.routes) or say("test.local", short=call["short"])
             until = clock_of(call["expires_at"])
             yield say("test.begun", short=call["short"], name=self._name, until=until, routes=routes)
 
     def is_over(self) -> bool:
-        """Read the request again. Return whether it is no longer pending.
+        """Ask the service for the request's state. Return whether the request is no longer pending.
 
-        An approved request is released at once, so that it doesn't lapse.
+        Report an approved request as released at once. Otherwise it would lapse, because nobody runs it.
         """
         if self.call is None:
             return True
@@ -138,7 +137,8 @@ class _Test:
             try:
                 self._client.call("release", ref=self.call["ref"])
             except ClientError as error:
-                # The approver has answered, and the test checks only that. Even without the release, nothing runs.
+                # The test is only about the approver's answer, which has arrived. Nothing runs, with or without the
+                # release.
                 tell(error.message, "red")
         return bool(self.call["status"] != "pending")
 
@@ -151,7 +151,7 @@ class _Test:
                 tell(error.message)
 
     def lines(self) -> Iterator[str]:
-        """Yield lines about the answer to the request, and about the cards that didn't arrive."""
+        """Yield lines of text about the answer to the request, and about each card that didn't arrive."""
         name, call, line = self._name, self.call, self._decision()
         if call is None:
             yield say("test.failed", name=name, error=self._made["error"])
@@ -171,7 +171,7 @@ class _Test:
             yield say("test.unseen", short=call["short"], routes=", ".join(missed))
 
     def told(self) -> dict[str, Any]:
-        """Return the result of the test as JSON types, for programs."""
+        """Return the result of the test as JSON types, for the option `--json`."""
         line, call = self._decision(), self.call or {}
         return {
             "place": self._made["place"],
@@ -190,12 +190,14 @@ class _Test:
 
     @property
     def _name(self) -> str:
-        """The approver's name, with the surface if the request tests one."""
+        """The approver's name. If the request tests one surface, the text also names the surface."""
         name, surface = self._made["approver"], self._made["surface"]
         return say("test.name", name=name, surface=surface) if surface else str(name)
 
     def _answered(self) -> bool:
-        """Return whether the approver answered, and on the surface that the request tests."""
+        """Return whether the approver gave the answer. If the request tests one surface, the answer must come from
+        there.
+        """
         line = self._decision()
         there = line is not None and self._made["surface"] in {None, _surface(line)}
         return there and (self.call or {})["decided_by"] == self._made["approver"]
@@ -207,7 +209,7 @@ class _Test:
 
     @property
     def routes(self) -> list[str]:
-        """The places to which the card goes."""
+        """The places to which the cards of the request go."""
         return list(self._made["routes"])
 
     def _missed(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""`token create`, `token list`, `token revoke`: the bearer tokens of agents and approvers on other machines."""
+"""`token create`, `token list`, `token revoke`: manage the bearer tokens of agents and approvers on other machines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Scope(StrEnum):
-    """The scope of a token."""
+    """The rights of a token's holder: to ask for calls, to decide them, or to operate the installation."""
 
     AGENT = "agent"
     APPROVER = "approver"
@@ -57,7 +57,7 @@ def create(
     socket: SocketFile = None,
     json: AsJson = False,
 ) -> None:
-    """Make a token. It is shown only this once: only its hash is stored.
+    """Make a token, and print it once. It can't be printed again, because only its hash is stored.
 
     Example: sayso token create ci --scope agent --owner ada --origin slack:T1/C2 --until 90d
     """
@@ -80,7 +80,7 @@ def create(
 
 
 def list_tokens(config: Config = None, socket: SocketFile = None, json: AsJson = False) -> None:
-    """List the tokens, with their bounds and their last use.
+    """List the tokens, with their limits and their last use.
 
     Example: sayso token list
     """
@@ -95,7 +95,7 @@ def list_tokens(config: Config = None, socket: SocketFile = None, json: AsJson =
 
 
 def revoke(name: Name, config: Config = None, socket: SocketFile = None, json: AsJson = False) -> None:
-    """Revoke a token at once. Its name is never used again.
+    """Revoke a token at once. No later token can have its name.
 
     Example: sayso token revoke ci
     """

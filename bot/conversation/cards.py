@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Cards:
-    """Handles presses on the cards of one surface, and copies of these cards."""
+    """Handles presses on the cards of one surface, and second messages that show the same card."""
 
     def __init__(self, voice: Voice) -> None:
         self._voice = voice

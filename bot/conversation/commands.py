@@ -96,7 +96,7 @@ class Commands:
         return "\n".join([told, *(await self._links(call) if linked else [])])
 
     async def _sessions(self, heard: Command) -> str:
-        """Return the agents' sessions that wait for this person, by the same rule as the pending requests."""
+        """Return the agents' sessions whose pending requests the person may see (`_for`), as text."""
         wording, private = self._voice.wording(heard), self._voice.is_private(heard)
         lines: list[str] = []
         for session in waiting_sessions(await self._for(heard)):

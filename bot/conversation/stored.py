@@ -1,4 +1,4 @@
-"""Stored turns of an agent. A turn continues after a restart.
+"""Stored turns of an agent. A turn is the agent's work on one message, and continues after a restart.
 
 A turn is stored before it begins. The turns of one conversation run one at a time.
 
@@ -48,7 +48,7 @@ _LINES, _LINE, _CONVERSATIONS = 50, 2000, 1000
 _SHOWN = 3000
 #: The number of attempts to send the outcome of a turn.
 _TRIES_TO_SAY = 5
-#: Telegram shows "typing" for five seconds.
+#: Seconds after which the "typing" sign is sent again. Telegram shows the sign for five seconds.
 _WORKING_EVERY_S = 4.0
 _log = logging.getLogger(__name__)
 
@@ -68,7 +68,8 @@ class StoredTurns:
         #: Limits explanations to one explanation a minute for each call.
         self._explained = Patience(time.monotonic)
         self._said: FIFOCache[str, deque[tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
-        #: Id of each overheard message -> (conversation, line). A thread may begin below an overheard message.
+        #: Id of each message that was said to other people -> (conversation, line). A thread may begin below such a
+        #: message.
         self._roots: FIFOCache[str, tuple[str, tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
 
     @property
@@ -115,7 +116,7 @@ class StoredTurns:
         return principal if name == principal else f"{name} ({principal})"
 
     def _said_before(self, heard: Text) -> tuple[tuple[str, str], ...]:
-        """Return the texts in a conversation since the last turn.
+        """Return the texts in a conversation since the last turn, and forget them.
 
         If the conversation is a thread below a message, that message comes first.
         """
@@ -171,9 +172,9 @@ class StoredTurns:
             _log.warning("turn.not_explained", {"ref": call.ref, "why": str(error)})
 
     async def stop(self, heard: Text, voice: Voice) -> bool:
-        """End the turns of a conversation that this person may end, and say so.
+        """In a conversation, end the turns that this person may end, and tell people so.
 
-        Returns False if there is no such turn.
+        Return whether there was such a turn.
         """
         withdrawn = await self._end(heard)
         if withdrawn is None:
@@ -197,10 +198,11 @@ class StoredTurns:
         await voice.tell(heard, "\n".join([*stopped, say("model.forgotten")]))
 
     async def _end(self, heard: Heard, *, forget: bool = False) -> int | None:
-        """End the turns of a conversation that this person may end. Return how many of their calls were withdrawn.
+        """In a conversation, end the turns that this person may end. Return the number of their calls that were
+        withdrawn.
 
-        A turn may be ended by its requester and by operators. Returns None if there is no such turn. With `forget`, the
-        turns leave no state to the next one.
+        A turn may be ended by its requester and by operators. Returns None if this person may end no turn. With
+        `forget`, the ended turns leave no state to the next turn.
         """
         access, principal = self._service.gate.access, self._service.gate.people.principal(heard.identity)
         turns = [turn for turn in await self._store.open_turns() if turn.place == heard.conversation]
@@ -311,7 +313,7 @@ class _Turn:
 
     @property
     def wording(self) -> Wording:
-        """The language of the conversation."""
+        """The wording in the language of the conversation."""
         return self._service.gate.people.wording(self.kept.place)
 
     @property
@@ -428,7 +430,10 @@ def framed(agent: str, text: str, wording: Wording) -> str:
 
 
 def _name(heard: Heard) -> str:
-    """Return the id of the turn that an event begins: the event's own id if it has one, so that it begins one turn."""
+    """Return the id of the turn that an event begins: the event's own id, or a random id for an event without an id.
+
+    An event that comes twice has the same id each time, so it begins only one turn.
+    """
     return ":".join(heard.event) if heard.event else f"{heard.conversation}:{secrets.token_hex(8)}"
 
 

@@ -76,8 +76,8 @@ class Turns:
     async def renewed(self, heard: Text) -> bool:
         """If the text is "new" and its author may start turns there, make the agent forget the conversation.
 
-        Return whether it did. If a question is open in a conversation whose texts needn't point to it, the word is an
-        answer to the question.
+        Return whether the agent forgot the conversation. In a private chat or a thread with an open question, the word
+        is an answer to that question instead.
         """
         if not (_is_word(_NEW, heard) and self._may_ask(heard)):
             return False
@@ -87,7 +87,10 @@ class Turns:
         return True
 
     async def forget(self, heard: Heard) -> None:
-        """Make the agent forget the earlier turns of a conversation. Tell a person who may start no turns there."""
+        """Make the agent forget the earlier turns of a conversation.
+
+        Refuse this to a person who may start no turns there.
+        """
         if not self._may_ask(heard):
             return await self._refuse(heard)
         self._history.pop(heard.conversation, None)
@@ -96,9 +99,9 @@ class Turns:
         return await self._voice.tell(heard, self._voice.wording(heard).say("model.forgotten"))
 
     def explains(self, heard: Text, call: Call | None) -> bool:
-        """Return whether the agent answers this text, because it is a question about one of its pending calls.
+        """If this text is a question about one of the agent's pending calls, have the agent answer it.
 
-        Only a person who may see the call gets an answer.
+        Return whether the agent answers. Only a person who may see the call gets an answer.
         """
         if self._stored is None or call is None or not self._voice.may_see(heard, call):
             return False
@@ -106,7 +109,10 @@ class Turns:
         return said.doubt in _QUESTIONS and self._stored.explain(heard, call, self._voice)
 
     async def opened(self, heard: Opened) -> None:
-        """Suggest what a person may say who opened a conversation, and greet them if they can't write before that."""
+        """Suggest texts to a person who opened a conversation.
+
+        If they can't write before the bot does, greet them first.
+        """
         wording, prefix, may_ask = self._voice.wording(heard), self._voice.surface.prefix, self._may_ask(heard)
         if heard.waits:
             await self._voice.tell(heard, self._help(heard))
@@ -116,7 +122,10 @@ class Turns:
         await self._voice.talker.suggest(heard.conversation, wording.say("model.title"), prompts)
 
     async def take(self, heard: Text, otherwise: Answer) -> None:
-        """Begin a turn of the agent. `otherwise` is the answer to a text that begins no turn."""
+        """Begin a turn of the agent if the text is for the agent.
+
+        Otherwise answer with `otherwise`, or with the help text.
+        """
         if self.is_for_agent(heard):
             return await (self._explain(heard) if _is_question(heard.text) else self._begin(_there(heard)))
         if self._stored is not None and heard.text.strip() and not otherwise.text:
@@ -137,7 +146,7 @@ class Turns:
         return await self._refuse(heard) if heard.addressed else None
 
     def _help(self, heard: Heard) -> str:
-        """Return the text about what that person may say in that conversation."""
+        """Return the help text for the person who sent the event: what the person may say in that conversation."""
         agent, wording = self._stored.agent if self._stored else self._agent, self._voice.wording(heard)
         return agent.help(wording) if self._may_ask(heard) else wording.say(self._voice.surface.help)
 
@@ -152,7 +161,10 @@ class Turns:
         await self._voice.tell(heard, told, alone=True)
 
     async def _explain(self, heard: Text) -> None:
-        """Show the pending calls of this conversation in full, if the person may see them."""
+        """Show the pending calls of this conversation in full, if the person may see them.
+
+        If there is only one such call, and the agent can explain it, the agent answers instead.
+        """
         waiting = await self._voice.store.pending(origin=heard.conversation)
         calls = [call for call in waiting if self._voice.may_see(heard, call)]
         if not calls:
@@ -186,14 +198,16 @@ class Turns:
         except asyncio.CancelledError:
             turn.begun.cancel()
             raise
-        except Exception as error:  # noqa: BLE001 - raised by the waiter for the beginning of the turn, or logged
+        except Exception as error:  # noqa: BLE001 - `_begin` raises the error, or it is logged here
             if turn.begun.done():
                 _log.warning("turn.broken", {"why": str(error)}, exc_info=not isinstance(error, PlatformError))
             else:
                 turn.begun.set_exception(error)
 
     async def _said(self, turn: _Turn, heard: Text) -> str:
-        """Return the text that ends a turn: the agent's last words, or the reason why nothing more can be asked for."""
+        """Return the text that ends a turn: the agent's last words, or the reason why the agent can't ask for a
+        call.
+        """
         try:
             return await self._agent.take(turn)
         except Unavailable:
@@ -249,7 +263,9 @@ class _Turn:
 
 
 def _there(heard: Text) -> Text:
-    """Return the text in the conversation of the turn that it begins."""
+    """Return the text with the conversation of its turn: the thread that the text opens, or else its own
+    conversation.
+    """
     return replace(heard, conversation=heard.opens) if heard.opens else heard
 
 

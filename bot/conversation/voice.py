@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hitl.surfaces import Surface
 
 _log = logging.getLogger(__name__)
-#: The characters of a conversation's name.
+#: The longest title of a conversation, in characters.
 _TITLE = 60
 DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
 #: Reasons why an event can't decide a call, for events whose author hides their identity.
@@ -55,10 +55,11 @@ class Voice:
         A decision needs no answer if the request's card is in this conversation, because the card shows the decision. A
         command that decides always gets an answer.
 
-        A bystander gets one answer for each card, in private, or a sign on their message if that is impossible. An
-        approver's first unclear reply to a card gets a question that everybody there sees. Later replies are answered
-        in private. If the platform doesn't let Sayso write to the approver in private, the answers go to the same
-        conversation, because an approver's reply always gets an answer.
+        A bystander (somebody in a chat who may not decide the call) gets one answer for each card, in private. If that
+        is impossible, a sign appears on the bystander's message. An approver's first unclear reply to a card gets a
+        question that everybody there sees. Later replies are answered in private. If the platform doesn't let Sayso
+        write to the approver in private, the answers go to the same conversation, because an approver's reply always
+        gets an answer.
         """
         if answer.came in DECIDED and not isinstance(heard, Command) and self._card_tells(heard, answer.call):
             return
@@ -128,7 +129,7 @@ class Voice:
             _log.info("message.not_marked", {"message": heard.message, "why": str(error)})
 
     async def say_barred(self, heard: Heard, call: Call | None) -> None:
-        """Say why an event can't decide a call.
+        """Send the reason why an event can't decide a call.
 
         A bystander gets this answer once for each card, in private. An anonymous person can't be reached in private,
         and gets it once for each card in the conversation. An approver gets it at most once a minute.
@@ -153,8 +154,10 @@ class Voice:
         )
 
     def wording(self, heard: Heard, *, alone: bool = False) -> Wording:
-        """Return the language in which to answer an event: the person's language if only that person sees the answer,
-        else the conversation's.
+        """Return the wording for an answer to an event.
+
+        The wording is in the person's language if only that person sees the answer, else in the conversation's
+        language.
         """
         return self.gate.people.wording(heard.conversation, heard.identity if alone else "")
 

@@ -35,8 +35,8 @@ class Words:
         self._voice = voice
         self._turns = turns
         self._service = voice.service
-        #: The questions for a reason that were answered with the first of two approvals. The second approval begins
-        #: with another press, after which the question is asked again.
+        #: Ids of the messages that asked for a reason and were answered by the first of two approvals. The second
+        #: approval begins with another press, after which the question is asked again.
         self._spent: FIFOCache[str | None, None] = FIFOCache(_SPENT)
 
     async def said(self, heard: Text) -> None:

@@ -1,1 +1,1 @@
-"""`sayso doctor`: every check that a call depends on."""
+"""`sayso doctor`: checks everything that a call depends on."""

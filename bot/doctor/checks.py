@@ -134,7 +134,10 @@ def _hooks(settings: Settings) -> Iterator[Check]:
 
 
 def _source(settings: Settings, path: Path | None) -> Check:
-    """Check that there is a settings file. Without one, only an environment that sets something is a choice."""
+    """Check that there is a settings file.
+
+    Without a file, the check is yellow if the environment sets something, else red.
+    """
     if path is not None:
         return Check("settings", Health.GREEN, str(path.absolute()))
     state, key = (Health.YELLOW, "environment") if settings.model_fields_set else (Health.RED, "none")
@@ -200,7 +203,9 @@ def _listed(role: str, in_force: tuple[str, ...], listed: tuple[str, ...]) -> Ch
 
 
 def _names(people: Directory, role: str) -> set[str]:
-    """Return the names on the installation's list of a role (`requesters`, `approvers`) and on each conversation's."""
+    """Return the names on a role's lists (`requesters`, `approvers`): the installation's list and the conversations'
+    lists.
+    """
     lists = (getattr(people, role), *(getattr(place, role) or () for place in people.conversations.values()))
     return {name for names in lists for name in names}
 
@@ -225,7 +230,7 @@ def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
     """Yield a check for listed people whom no configured surface can identify.
 
     These are names without an identity, and people of platforms that aren't configured. The owner of a token, and a
-    token itself, are known. If tokens can be used, a requester's plain name may still become the owner of one.
+    token itself, are known. If tokens can be used, a requester's plain name may still become the owner of a token.
     """
     holders = _token_holders(settings.folder("state") / "sayso.db")
     for role in ("requesters", "approvers"):
@@ -247,7 +252,10 @@ def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
 
 
 def _token_holders(database: Path) -> dict[str, set[str]]:
-    """Return who may ask, and who may decide, by a working token. If the database can't be read, nobody may."""
+    """Return role -> the identities that have this role through a working token.
+
+    Without a database, nobody has a role.
+    """
     from adapters.database.sqlite.survey import surveyed
 
     asking, deciding = set[str](), set[str]()
@@ -390,7 +398,7 @@ def _keys(settings: Settings) -> Check:
 
 
 def _record(settings: Settings) -> Iterator[Check]:
-    """Verify the calls that aren't over, and the service's own record. Another check counts those calls."""
+    """Verify the calls that aren't over, and the service's own record. The check of the database counts those calls."""
     from adapters.database.keys import read
     from adapters.database.sqlite.folder import KEYS
     from adapters.database.sqlite.history import open_flaws
@@ -725,7 +733,7 @@ def platform_checks(settings: Settings, platform: str) -> list[Check]:
 
 
 def _answers(settings: Settings) -> list[Check]:
-    """Yield checks of the kinds of answers that have arrived from the platforms.
+    """Return the checks of the kinds of answers that have arrived from the platforms.
 
     The platforms don't say which kinds they send.
     """

@@ -18,16 +18,17 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 
-#: Seconds by which a wait should exceed the policy's time, and by which it may exceed it without a warning.
+#: A hook should wait this many seconds longer than the policy gives people. If the hook waits more than `_SPARE_S`
+#: seconds longer, a warning says so.
 _SHORTER_S, _SPARE_S = 100, 120
 
 
 def set_up(settings: Settings, host: str, words: list[str], wait_s: int | None) -> int:
     """Install the hook of a coding agent, which asks on this service's socket. Return the exit status.
 
-    `wait_s` is the wait that `words` ask for, or None. This wait must be somewhat longer than the time that the policy
-    gives people, because the hook gives up before the coding agent does. Print a warning on stderr if the wait is much
-    longer than that time.
+    `wait_s` is the time that the coding agent waits for the hook, if `words` name one, or None. The hook gives up
+    somewhat earlier, so this time must be somewhat longer than the time that the policy gives people. If it is much
+    longer, print a warning on stderr.
     """
     from sayso_client.hooks.installing import main
 

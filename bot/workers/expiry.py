@@ -1,7 +1,7 @@
 """One timer for all deadlines, claim windows and leases, set to the next `due_at` in the store's index.
 
-There is no timer for each call. If the timer is late or stops, calls expire late, but no late approval counts: each
-swap checks the time itself.
+There is no timer for each call. If the timer is late or stops, calls expire late, but no late approval counts: the
+write of each decision checks the time itself.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Expiry:
             self._arm(call.due_at)
 
     async def sweep(self) -> None:
-        """Settle all overdue calls, in batches that share commits. Then set the timer for the next deadline."""
+        """End all overdue calls, in batches that share commits. Then set the timer for the next deadline."""
         ended, before, looked = 0, self._looked, self._clock.now()
         self._looked = looked
         while due := await self._store.due(_BATCH):
@@ -67,9 +67,9 @@ class Expiry:
         if next_due is None:
             return
         if not ended and (next_due <= looked or before == looked):
-            # There are two reasons to be here: an overdue call can't be ended, or the time doesn't advance because the
-            # clock was set back. The next look comes later, because an immediate look could repeat without end. If a
-            # call has become due since this look, the timer only fired early, and this code isn't reached.
+            # This code runs in two cases: an overdue call can't be ended, or the time doesn't advance because the clock
+            # was set back. The next look comes later, because an immediate look could repeat without end. If a call has
+            # become due since this look, the timer only fired early, and this code doesn't run.
             self._arm_in(_AFTER_TROUBLE_S)
         else:
             self._arm(next_due)
@@ -97,7 +97,7 @@ class Expiry:
     async def _swept(self) -> None:
         try:
             await self.sweep()
-        except Exception:  # noqa: BLE001 - explained below
+        except Exception:  # noqa: BLE001 - an uncaught error would end the timer
             # Any error is caught. After an uncaught error, the service would look at no more deadlines.
             _log.exception("expiry.postponed")
             self._arm_in(_AFTER_TROUBLE_S)

@@ -86,13 +86,13 @@ class Intake:
             await self._finish()
 
     async def _begin(self) -> None:
-        """Start the next event of each conversation that isn't busy."""
+        """Start to handle the next event of each conversation in which no event is being handled."""
         try:
             events = await self._store.incoming(_AT_ONCE + len(self._busy) + self._foreign)
         except Unavailable as error:
             _log.warning("intake.postponed", {"why": error.message})
             return
-        except Exception:  # noqa: BLE001 - explained below
+        except Exception:  # noqa: BLE001 - an uncaught error would end this loop
             # Any error is caught. An uncaught error would end the handling of all events, and nobody would notice.
             _log.exception("intake.postponed")
             return

@@ -30,11 +30,11 @@ class Requesters:
         gate.people_changed = self._changed.set
 
     async def start(self) -> None:
-        """Begin with a look at the calls of the last process: the lists may have changed while no process ran."""
+        """Check the calls of the last process first: the lists may have changed while no process ran."""
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def stop(self) -> None:
-        """Stop looking."""
+        """Stop checking the right of requesters to ask."""
         if self._task:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)

@@ -1,6 +1,6 @@
 """Erases the arguments of old calls, and archives old calls, a few at a time.
 
-The worker goes through the calls from new to old, page by page, with a pause after each page, so that people and agents
+The worker goes through the calls from new to old, page by page. It pauses after each page, so that people and agents
 don't wait for it. The gate looks at each call again and writes it with its line of the record (`hitl.gate.retain`).
 """
 
@@ -53,7 +53,7 @@ class RetentionWorker:
             self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def stop(self) -> None:
-        """Stop after the page of calls that is being handled. The next start continues with the remaining calls."""
+        """Stop at once. A write that has begun is still finished. The next start continues with the remaining calls."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)

@@ -7,9 +7,10 @@
     @sayso.gated
     def send_email(to: str, subject: str) -> str: ...
 
-Commands and hooks of coding agents use only the standard library, and start for each tool call. So these modules load
-in a few milliseconds: dataclasses, pathlib and typing are never imported (type checkers take `TYPE_CHECKING = False`
-for typing's own), `subprocess` and `hashlib` only to run a command, and the names below at their first use.
+Commands and hooks of coding agents start for each tool call, so their modules must load in a few milliseconds. They
+import only the standard library. They never import dataclasses, pathlib or typing: type checkers treat the constant
+`TYPE_CHECKING = False` like the constant in typing. They import `subprocess` and `hashlib` only to run a command. The
+names in `__all__` are imported at their first use.
 """
 
 TYPE_CHECKING = False
@@ -47,10 +48,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> object:
-    """Import the module of a name at its first use. `sayso_client.calls` needs httpx and rfc8785.
-
-    The distribution installs both.
-    """
+    """Import the module of a name in `__all__` at the first use of the name, and return the name's value."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     #: A call as the service shows it to its requester.
     Call = dict[str, Any]
 
-#: Seconds of the first wait, and of each later wait. After the first, the record may say that a card couldn't be shown.
+#: Seconds of the first wait for a decision, and of each later wait. The first is short, so that a person soon reads if
+#: a card couldn't be shown.
 _FIRST_POLL_S, _POLL_S = 5, 30
 #: timeout(1) signals the command and then its group, so one stop arrives as two signals. A second signal within this
 #: many seconds counts as the same stop.
@@ -65,7 +66,7 @@ class Asking:
         self._interrupted_at = 0.0
 
     def __enter__(self) -> Self:
-        """Return this object, with signals handled."""
+        """Install the signal handlers, and return this object."""
         self._before = handled(self._interrupt)
         return self
 
@@ -75,7 +76,7 @@ class Asking:
 
     @property
     def approved(self) -> bool:
-        """Return whether the call was approved or allowed, and isn't another process's to run."""
+        """Return whether the call was approved or allowed, and no other process has taken it."""
         return self._leased is not None or self.call["status"] in {"approved", "allowed"}
 
     @property
@@ -104,7 +105,7 @@ class Asking:
         return self.call
 
     def hear_why(self) -> Call:
-        """Return the rejected call when its reason has arrived, or can't arrive any more.
+        """Return the rejected call when the reason for its rejection has arrived, or can't arrive any more.
 
         A signal, or a lost service, ends this wait and changes nothing about the rejection.
         """
@@ -113,15 +114,15 @@ class Asking:
         return self.call
 
     def release(self) -> bool:
-        """Take over the approved call, whose run won't be reported. Return False if it can't be taken any more."""
+        """Take the approved call to run it without a report. Return False if the call can't be taken any more."""
         return self._take("release") is not None
 
     def run(self, command: Sequence[str]) -> Ended | None:
-        """Run the command of the approved call, report its end, and return the end.
+        """Run the command of the approved call, report the result, and return it.
 
-        If the service can't be reached any more, the result is returned with `reported` off: the command has run.
+        If the service can't be reached any more, the result has `reported` False: the command has run.
 
-        If one of its scripts has changed since the request, the command isn't run, and that is reported as its end.
+        If one of its scripts has changed since the request, the command isn't run, and the result says so.
 
         Returns None if another process has the call, if the call has ended, or if the report comes too late; `call`
         then says why.
@@ -171,7 +172,7 @@ class Asking:
         return hashlib.sha256(self._secret.encode()).hexdigest()
 
     def _hear(self, until: str, limit_s: int) -> None:
-        """Read the call after at most `limit_s` seconds. If the approval claims the call, keep the claim."""
+        """Wait at most `limit_s` seconds for the state `until`, and read the call. Keep the claim if there is one."""
         if not self._claims or until != "decided":
             fields = {"until": until, "limit_s": limit_s, "attended": self._attended}
             self.call = self.line.send("wait", ref=self.call["ref"], **fields)["call"]
@@ -180,7 +181,7 @@ class Asking:
         fields = {"secret_hash": self._secret_hash(), "limit_s": limit_s, "attended": self._attended}
         self._leased = self._take("claim", **fields)
         if self.call["status"] == "pending" and time.monotonic() - begun < limit_s / 2:
-            self._claims = False  # An older service, or a proxy that drops `Prefer`: claims don't wait.
+            self._claims = False  # The claim came back at once: the service is older, or a proxy drops `Prefer`.
 
     def _wait_while(self, until: str, goes_on: Callable[[], bool], watch: Callable[[Call], None] | None = None) -> None:
         limit_s = _FIRST_POLL_S if watch else _POLL_S
@@ -191,18 +192,17 @@ class Asking:
                 self._hear(until, limit_s)
                 limit_s = _POLL_S
                 if watch and goes_on():
-                    # An error here doesn't end the wait, because people's answer comes over another connection.
+                    # This uses a separate connection. If it fails, the wait for people goes on over the first one.
                     with contextlib.suppress(ClientError), self._connect() as client:
                         watch(client.call("show", target=self.call["ref"])["call"])
         finally:
             self._waiting = False
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        """Handle a signal. The first signal ends the wait. If the call is just being asked for, the wait ends after the
-        answer.
+        """Handle a signal. The first signal ends the wait, but not before the service has answered `ask`.
 
-        A second signal ends everything at once. If it comes within `_SAME_WISH_S`, it counts as the same stop, and must
-        not interrupt the withdrawal.
+        A second signal ends everything at once. If it comes within `_SAME_WISH_S`, it counts as the first signal, and
+        must not interrupt the withdrawal.
         """
         del number, frame
         now, first = time.monotonic(), not self.interrupted
@@ -212,7 +212,7 @@ class Asking:
             raise KeyboardInterrupt
 
     def _withdraw(self) -> None:
-        """Withdraw the call. If it was approved just before, say that it won't run."""
+        """Withdraw the call. If it was approved just before, notify the service that it won't run."""
         try:
             self.call = self.line.send("withdraw", target=self.call["ref"])["call"]
         except ClientError as error:
@@ -223,7 +223,7 @@ class Asking:
             self.call = {**self.call, "status": "withdrawn", "message": error.message}
 
     def _leave(self) -> None:
-        """Let an approved call lapse now. If the approval claimed it for this process, report that it didn't run."""
+        """End an approved call without a run. If this process has claimed the call, report that it didn't run."""
         try:
             self.line.send("withdraw", target=self.call["ref"], left=True)
         except ClientError as error:

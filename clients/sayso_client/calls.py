@@ -120,15 +120,16 @@ class _Link:
         told = answer.headers.get("Retry-After", "") if answer is not None else ""
         if told.isdecimal():
             return min(float(told), PATIENCE_S)
-        return float(min(_PAUSE_FIRST_S * 2**tries, _PAUSE_MOST_S)) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
+        return float(min(_PAUSE_FIRST_S * 2**tries, _PAUSE_MOST_S)) * random.uniform(0.5, 1.0)  # noqa: S311 - not for a secret
 
     def _missed(self, error: Exception, left_s: float) -> None:
         """Log the first failure to reach the service. Raise ClientError if no further attempt makes sense.
 
-        After `left_s` seconds no attempt makes sense. If the socket doesn't exist and this client has never reached the
-        service, none makes sense at all: a service that restarts takes its socket away only for a moment.
+        No attempt makes sense when no time is left. Even the first attempt is the last if the socket doesn't exist and
+        this client has never reached the service: a service that restarts removes its socket only for a moment.
 
-        The error's message may reach a model, so it names no address. The log and the note below the message do.
+        The error's message may reach a model, so it doesn't name the service's address. The log and the note that is
+        added to the error name it.
         """
         why = str(error).rpartition("] ")[2] or type(error).__name__
         where = self._chosen.socket or self._chosen.url
@@ -144,7 +145,7 @@ class _Link:
             raise lost from error
 
     def _is_last(self, answer: httpx.Response, left_s: float) -> bool:
-        """Return whether an answer ends the attempts."""
+        """Return whether to use this answer, and not to send the request again."""
         self._reached, self._is_told = True, False
         return answer.status_code not in _LATER or left_s <= 0
 
@@ -416,7 +417,7 @@ def _thrown(one: Life, error: BaseException) -> Step:
 
 
 class _Batch:
-    """A batch of calls, from the one request for all of them to the separate life of each."""
+    """A batch of calls. One request asks for all of them. Then each call goes through its own steps (`Life`)."""
 
     def __init__(self, planned: Sequence[Planned]) -> None:
         if len(planned) > _MOST_IN_BATCH:
@@ -435,7 +436,7 @@ class _Batch:
         return Send("POST", "/v1/batches", {"calls": calls}, {"Idempotency-Key": self._key})
 
     def lives(self, answer: Mapping[str, Any]) -> list[Life]:
-        """Return the generator `Life` of each call, in the order of the batch. Each begins after the answer."""
+        """Return a generator `Life` for each call, in the order of the batch. It begins with the state in `answer`."""
         by_id = {each["id"]: each for each in answer["calls"]}
         found = [by_id[str(at)] for at in range(len(self._requests))]
         kept = zip(self._requests, self._args, self._secrets, found, strict=True)

@@ -33,7 +33,7 @@ class Client:
     approve a script's call. With `shown`, answers are only shown and nothing depends on them, so the folder isn't
     checked.
 
-    `opened` makes the connection, if it isn't the one to the Unix socket. `host`, `token` and `under` then go into its
+    `opened` opens the connection if it doesn't go to the Unix socket. `host`, `token` and `under` then go into its
     requests; `under` is the path at which a proxy serves the API.
 
     `broken` says that the connection broke, so that the service may have recorded the request.
@@ -98,8 +98,8 @@ class Client:
         try:
             return answer(op, head.status, json.loads(body))
         except (BrokenError, ValueError, RecursionError) as error:
-            # A proxy sends such a status if it gets no answer from the service, which may have recorded the request
-            # before.
+            # A proxy sends such a status if it gets no answer from the service. The service may have recorded the
+            # request all the same.
             self.broken = head.status >= _FAILED
             raise _unavailable("reach.odd", status=head.status) from error
 
@@ -145,7 +145,7 @@ class Client:
             raise self._broke_off() from error
         return told
 
-    # -- the connection -------------------------------------------------------------------------------------------
+    # -- opening the connection, and its errors -------------------------------------------------------------------
 
     def _connect(self) -> None:
         self._ended = False

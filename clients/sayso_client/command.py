@@ -1,7 +1,7 @@
 """`ask` and `wait` for scripts: wait for people, and then run exactly the command that they saw.
 
-`sayso ask` and `sayso wait` use this module for the service of this machine. `sayso-ask` and `sayso-wait` are its own
-commands: they come with the client, for machines that have no service, such as a CI runner.
+`sayso ask` and `sayso wait` use this module for the service of this machine. The commands `sayso-ask` and `sayso-wait`
+do the same without the service's package, for machines that have no service, such as a CI runner.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Command:
     def ask(
         self, command: Sequence[str], *, no_wait: bool = False, json: bool = False, outcome: str | None = None
     ) -> int:
-        """Ask, wait, and run the command after an approval. Without a command, take the approval over.
+        """Ask, wait, and run the command after an approval. Without a command, leave the run to the caller.
 
         `no_wait` prints the ref of a pending request instead of waiting. `json` prints the call if no command ran.
         `outcome` is the path of a file that gets the result as JSON.
@@ -147,10 +147,11 @@ class Command:
         return self._refused(said) if call["status"] in STATUSES else 0
 
     def _watch(self, key: str, *, claims: bool = False) -> str:
-        """Wait until the call is decided and, after a rejection, explained. Return the last message that was printed.
+        """Wait until the call is decided and, after a rejection, until its reason is known or can't arrive any more.
 
-        The method prints who may approve and until when, then each change. `key` is the sentence about Ctrl-C on a
-        terminal. With `claims`, the approval claims the call for this process.
+        Return the last message that was printed, or ''. The method prints who may approve and until when, then each
+        change. `key` is the catalogue key of the sentence about Ctrl-C, which is printed on a terminal. With `claims`,
+        the approval claims the call for this process.
         """
         call = self._asking.call
         if call["status"] != "pending":
@@ -172,7 +173,7 @@ class Command:
         return "" if self._quiet else str(call["message"])
 
     def _watch_cards(self, call: Call) -> None:
-        """Print, once for each place, that the card couldn't be shown there. Elsewhere people can still answer."""
+        """Print, once for each route, that the card couldn't be shown there. People can answer on the other routes."""
         for row in call.get("record", ()):
             if row["event"] == "not_shown" and row["data"] not in self._unseen:
                 self._unseen.add(row["data"])
@@ -181,7 +182,7 @@ class Command:
                 tell(say("command.unseen", short=call["short"], route=where, why=why), "yellow")
 
     def _take(self, command: Sequence[str]) -> int | None:
-        """Run the command. Without a command, take over the approved call, so that the caller can run it.
+        """Run the command. Without a command, take the approved call, so that the caller can run it without a report.
 
         Return the exit status, or None if another process has taken the call.
         """
@@ -197,7 +198,7 @@ class Command:
         return ended.status
 
     def _refused(self, said: str) -> int:
-        """Print why the call wasn't run. Print nothing if `said`. Return the exit status."""
+        """Print why the call wasn't run, unless `said` is that text already. Return the exit status."""
         call = self._asking.call
         if self._shorter and self._quiet and call["status"] == "expired":
             tell(self._shorter, "yellow")
@@ -209,7 +210,10 @@ class Command:
 
 
 def _granted(call: Mapping[str, Any]) -> str:
-    """Return the line about a request that may run now. To whoever runs it, the card's words would be about a third."""
+    """Return the line about a request that may run now. If this process has claimed it, name the approver.
+
+    The card's own text would confuse the reader then: it speaks of this process as "the requester".
+    """
     if call["status"] == "running":
         by = call.get("decided_by_name") or call["decided_by"]
         return say("command.running", short=call["short"], by=visible(str(by)))

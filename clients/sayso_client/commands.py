@@ -81,14 +81,14 @@ class _Signals:
         self._early: list[int] = []
 
     def came(self, number: int, _: FrameType | None) -> None:
-        """Pass on a signal that only this process received. A terminal sends SIGINT and SIGHUP to the command too."""
+        """Pass SIGTERM on to the command. Don't pass on SIGINT and SIGHUP: a terminal sends them to the command too."""
         if self._process is None:
             self._early.append(number)
         elif number == signal.SIGTERM:
             self._process.send_signal(number)
 
     def meant_for(self, process: subprocess.Popen[bytes]) -> None:
-        """Set the command that runs from now on, and pass the earlier signals on to it."""
+        """Set the process of the started command, and pass on to it the signals that came before the start."""
         self._process = process
         for number in self._early:
             process.send_signal(number)

@@ -136,7 +136,7 @@ def _approved(request: ToolCallRequest, asked: Request) -> ToolCallRequest:
 
 
 def _place(config: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the thread and the step. Without a checkpointer, the step is ''. A step's name contains the task's id."""
+    """Return the thread's id, and the step's name, which holds the task's id. It is '' without a checkpointer."""
     known = config.get("configurable", {})
     thread, step = str(known.get("thread_id") or ""), str(known.get("checkpoint_ns") or "")
     return (thread, step) if thread and step else (thread, "")

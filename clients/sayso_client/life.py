@@ -1,7 +1,7 @@
 """The life of one call, as its caller sees it: ask, wait, claim, check, run once, report.
 
-It is written once, as a generator of steps. `calls.py` carries the steps out, blocking or on an event loop: it sends
-requests, runs the function, and passes the results back to the generator.
+This module describes that life once, as a generator of steps. `calls.py` carries the steps out, blocking or on an event
+loop: it sends requests, runs the function, and passes the results back to the generator.
 
 All requests are safe to repeat: asking has an idempotency key; claiming and reporting have the claimant's secret.
 """
@@ -33,9 +33,9 @@ WAIT_S = 30
 #: The longest output that is reported, in characters. The service refuses more than 65,536.
 _LONGEST_OUTPUT = 16_384
 _LONGEST_ERROR = 2_000
-#: The states in which a call can be claimed, or may come to be.
+#: The states in which a call can be claimed now, or can perhaps be claimed later.
 _CLAIMABLE = frozenset({"pending", "allowed", "approved"})
-#: The states of a call that was approved. If its claim is refused, it isn't this caller's to run.
+#: The states of a call that was approved. If its claim is refused, this caller must not run it.
 _APPROVED = frozenset({"allowed", "approved", "running", "succeeded", "failed", "timed_out", "unknown", "released"})
 _STILL_PENDING = "STILL_PENDING"
 #: Error codes that mean that the call exists, but can't be claimed: it must not run now, or must not run again.
@@ -166,7 +166,7 @@ def life(request: Request) -> Life:
 
 
 def _asked(asking: Send, taking_back: TakingBack) -> Generator[Send, Any, dict[str, Any]]:
-    """Ask, and return the service's first answer. If the caller is interrupted, take the call back."""
+    """Ask, and return the service's first answer. If the caller is interrupted, send the request of `taking_back`."""
     try:
         # This request doesn't wait. So if the caller is interrupted later, the ref is known and the call can be
         # withdrawn.
@@ -215,7 +215,8 @@ def _claimed(
             except ClientError as error:
                 if error.code not in _UNCLAIMED:
                     raise
-                # A service of an older version, or behind a proxy that drops `Prefer`, answers at once.
+                # The answer came too early if the service is of an older version, or if a proxy drops `Prefer`. Then
+                # this waits for people with a separate request.
                 if error.code != _STILL_PENDING or clock() - begun < WAIT_S / 2:
                     call = _whole((yield wait))
                 if error.code != _STILL_PENDING and call["status"] in _APPROVED:
@@ -274,7 +275,8 @@ def after_push_back(request: Request, problem: Mapping[str, Any], clock: Callabl
     """Ask again, alone, for a call that had no room in a batch: after the pause that the service named.
 
     This goes on for ten minutes at most. `request` has the key that the call had in the batch. Only the asking is
-    repeated, and never the steps after it. Raises ClientError for any other problem, and when the ten minutes are over.
+    repeated, and never the steps after it. Raises ClientError if `problem` is of another kind, and when the ten minutes
+    are over.
     """
     error, pause = answered(dict(problem)), problem.get("retry_after") or _PAUSE_S
     if error.code != _PUSHED_BACK:
@@ -292,7 +294,7 @@ def after_push_back(request: Request, problem: Mapping[str, Any], clock: Callabl
                 return _refused(refused, known=True)
             error = refused
         else:
-            # The key belongs to this batch alone.
+            # The batch made this key, so no other process can come back for the call. The key None says so.
             return (yield from after_asking(replace(request, key=None), args, secret, call))
     raise error
 
@@ -358,7 +360,10 @@ def _whole(call: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refused(error: ClientError, ref: str = "", *, known: bool) -> NotRun:
-    """Return the outcome of a call that was denied, or that is `known` and can't be claimed. Raises other errors."""
+    """Return the outcome of a call that the policy denied or that can't be claimed. Raise any other error again.
+
+    `known` says that the service may have recorded the call earlier, under the same key.
+    """
     if error.code == "CALL_DENIED":
         return NotRun("denied", error.message, error.ref or ref, error.message)
     if known and error.code in _UNCLAIMED:

@@ -59,7 +59,10 @@ def _check(line: bytes, path: Path) -> None:
 
 
 def _carry(source: int, gateway: socket.socket, ended: threading.Event) -> None:
-    """Carry bytes to the gateway until `source` ends. `ended` is set first, because the gateway then closes at once."""
+    """Carry bytes to the gateway until `source` ends, and then close that direction.
+
+    `ended` is set before that, because the gateway then closes the connection at once.
+    """
     with contextlib.suppress(OSError):
         while chunk := os.read(source, _CHUNK):
             gateway.sendall(chunk)

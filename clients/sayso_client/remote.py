@@ -75,7 +75,7 @@ def _trust_system(context: ssl.SSLContext) -> None:
         named = (cert for cert, kind, use in found if kind == "x509_asn" and (use is True or _SERVERS in use))
         context.load_verify_locations(cadata=b"".join(named))
         return
-    # The paths with which OpenSSL was built. Its default also asks the environment for them.
+    # The paths that were built into OpenSSL. `load_default_certs` would also take paths from the environment.
     paths = ssl.get_default_verify_paths()
     if os.path.isdir(paths.openssl_capath):
         context.load_verify_locations(capath=paths.openssl_capath)

@@ -1,4 +1,4 @@
-"""Sends requests over a connection that may break, as when the service restarts: opens another one and sends again."""
+"""Sends requests over a connection that may break, as when the service restarts. It then connects and sends again."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _PAUSE_S = 0.2
 class Repeating:
     """Sends requests, one at a time, and sends a request again over another connection if the connection breaks.
 
-    A request is sent again only if the service may have recorded the call. This is safe, because asking has an
-    idempotency key, and claiming and reporting have the claimant's secret. Before that, the first failure is raised at
-    once.
+    A request is sent again only if the service may have recorded the call; otherwise the first failure is raised at
+    once. Sending again is safe, because asking has an idempotency key, and claiming and reporting have the claimant's
+    secret.
 
     `connect` opens a connection. `until` is the time (`time.monotonic`) after which nothing is sent again. With
     `keeps`, all requests go over one connection until it breaks, and the caller must call `close`. Otherwise each

@@ -2,8 +2,8 @@
 
 The service may not be allowed to read the scripts, so the client that runs the command hashes them: when it asks, and
 again before it runs the command. This module finds a program that is named by its path, the file that an interpreter is
-given, and scripts among the other words. This module doesn't find files that a word of a shell (`sh -c ...`) names, or
-files that a script itself starts, imports or reads.
+given, and scripts among the other words. This module doesn't find files that are named in the text of a shell command
+(`sh -c ...`), or files that a script itself starts, imports or reads.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _INTERPRETER = re.compile(
 _SCRIPT = re.compile(r".*\.(?:sh|bash|zsh|fish|py|pl|rb|[cm]?js|ts|php|lua|r|jl|tcl|awk|sed|mk|ps1|sql)", re.IGNORECASE)
 _MAKE = re.compile(r"g?make")
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-#: The most files that are bound for one command: their names and digests are a part of the request.
+#: A request may have the names and digests of at most this many script files.
 _MOST = 200
 
 
 def digests(command: Sequence[str], folder: str) -> dict[str, str] | None:
     """Return the SHA-256 of each script file that a command names, by the path in the command.
 
-    Return None for a command with more files than can be bound.
+    Return None for a command with more than `_MOST` files.
     """
     words = list(dict.fromkeys(_named(command, folder)))
     if len(words) > _MOST:

@@ -1,7 +1,8 @@
 """Finds the service's address and the token: in arguments, else in a file of the user's own, else a socket's path.
 
-The working folder is never used, and the environment only if that file doesn't exist (and HOME, which says where the
-file is): an agent that can write there could name another service, which approves everything.
+The working folder is never used. The environment is used only if that file doesn't exist, except HOME, which says where
+the file is. An agent that can change the working folder or the environment could name a false service, which approves
+everything.
 """
 
 from __future__ import annotations
@@ -84,11 +85,11 @@ def user_runtime() -> Path:
     """Return the folder of the socket of a service that this user runs with the default settings."""
     if given := os.environ.get("XDG_RUNTIME_DIR"):
         return Path(given) / "sayso"
-    return Path(f"/tmp/sayso-{os.getuid()}") if sys.platform != "win32" else default_file().parent  # noqa: S108 - checked
+    return Path(f"/tmp/sayso-{os.getuid()}") if sys.platform != "win32" else default_file().parent  # noqa: S108 - `refuse_foreign` checks its owner
 
 
 def _found(file: Path) -> str:
-    """Return the socket of a service on this machine. Raises ClientError if there is none; `file` could name one."""
+    """Return the socket of a service on this machine. If there is none, raise ClientError, which names `file`."""
     if named := named_socket():
         return named
     usual = [folder / SOCKET_NAME for folder in (user_runtime(), _SYSTEM_RUNTIME)]
@@ -112,7 +113,7 @@ def _read(file: Path) -> dict[str, str]:
 
 
 def _beside(file: Path, path: str) -> str:
-    """Return a path of the file as a path below the file's folder. The working folder doesn't count.
+    """Return a path that the file names, relative to the file's folder and not to the working folder.
 
     An absolute path stays. An empty path stays empty, because it names no file.
     """

@@ -43,7 +43,7 @@ def key_of(*parts: str) -> str:
 
 
 def missing(extra: str, error: ImportError) -> ImportError:
-    """Return an error that names the extra for a framework that isn't installed."""
+    """Return an error that names the extra of the package `sayso-client` that installs a missing framework."""
     return ImportError(say("extra.missing", extra=extra, module=error.name), name=error.name)
 
 

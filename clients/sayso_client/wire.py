@@ -167,7 +167,7 @@ def _printable(key: str) -> str:
 
 
 def preference(wait_s: int | None, *, attended: bool) -> dict[str, str]:
-    """Return the header Prefer of a request that waits, or nothing if the request prefers nothing.
+    """Return the header Prefer for a request, or {} if no header is needed.
 
     `attended` says that nobody takes the answer if the connection ends. In that case the service withdraws the call.
     """

@@ -33,9 +33,9 @@ def read(text: str | bytes, pairs: Callable[[list[tuple[str, Any]]], Any] | None
 
 
 def spelled(value: Any, *, ascii_only: bool = False) -> str:
-    """Return the value as JSON, each `Number` with its digits."""
-    # `json` can't write a number as it was spelled. So it writes a random mark, which nobody can guess and put into a
-    # text, for each number. Then the spelled digits replace the marks.
+    """Return the value as JSON, each `Number` with its original digits."""
+    # `json` writes numbers in its own form. So a random text takes the place of each number. Nobody can guess this text
+    # and put it into another string. In the JSON, the numbers' original digits replace the random text.
     mark = os.urandom(16).hex()
     found: list[str] = []
 

@@ -1,1 +1,1 @@
-"""The form in which people and programs see a request: the card, its sentences, safe text, and masked secrets."""
+"""The texts in which people and programs see a request: the card, its sentences, safe text, and masked secrets."""

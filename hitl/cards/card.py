@@ -1,9 +1,9 @@
 """Makes the card of a request from the call alone. Each surface then shows the card in its platform's form.
 
-A pending card names the requester, the action and the place; then it shows the action itself, the risk and the
-warnings; then the approvers and the ways to answer. A decided card has two lines. All texts in a `Card` are visible and
-masked: no text from an agent can hide, reorder other text, or look like our words. Surfaces add only escaping and
-layout.
+A pending card names the requester, the action and the folder. Then it shows the action itself, the risk and the
+warnings, and at the end the approvers and the ways to answer. A decided card has two lines. All texts in a `Card` are
+visible and masked: no text from an agent can hide, reorder other text, or look like Sayso's words. Surfaces add only
+escaping and layout.
 """
 
 from __future__ import annotations
@@ -46,19 +46,20 @@ if TYPE_CHECKING:
     from hitl.cards.lines import Line
     from hitl.cards.wording import Wording
 
-#: The most UTF-16 units that all texts of a card have together. Telegram takes the shortest messages: 4096 units.
-#: Labels and instructions need the rest.
+#: The highest number of UTF-16 units of all texts of a card together. Telegram allows the shortest messages: 4096
+#: units. Labels and instructions need the rest.
 _CARD_UNITS = 3400
 _LINE = 200
-#: A card shows at most this many warnings of the executor. Details shows all of them.
+#: The number of the executor's warnings that a card shows. The details show all of them.
 _NOTES = 4
 _MOST_NAMED = 3
-#: The most characters of output on a decided card. If the output is longer, the conversation that asked gets all of it.
+#: The number of characters of output that a decided card shows. If the output is longer, the conversation that asked
+#: for the call also gets a notice with all of it.
 OUTPUT_CHARS = 600
 _PUSH = 240
 _A_DAY = timedelta(days=1)
 _RUNNING = frozenset({Status.APPROVED, Status.ALLOWED, Status.RUNNING})
-#: The ends of a call that didn't run, whose sentence may have a reason of ours.
+#: The states in which a call that didn't run may have one of Sayso's own reasons (`Unfit`) in its sentence.
 _UNFIT = frozenset({Status.WITHDRAWN, Status.LAPSED})
 _UNASKED = frozenset({Status.DENIED, Status.UNDELIVERABLE})
 _DONE = frozenset({Status.SUCCEEDED, Status.RELEASED, *_RUNNING})
@@ -70,7 +71,7 @@ _BY_HAND = frozenset({"", "ask"})
 
 
 class Way(StrEnum):
-    """The way in which people answer a card in one place. The card's instructions depend on it."""
+    """The way in which people answer a card in one conversation. The card's instructions depend on this."""
 
     #: People answer by buttons, or in words that reply to the card's message.
     REPLY = "reply"
@@ -91,56 +92,57 @@ class Card:
     sign: str
     risk: Risk
     short: str
-    #: The first line: the requester wants to do something.
+    #: The first line, such as "Ada wants to run".
     headline: str
-    #: The parts of the requested action (see `hitl.cards.shown`).
+    #: The parts that show the requested action: command, diff, arguments (see `hitl.cards.shown`).
     parts: tuple[Part, ...]
-    #: A line that counts the arguments that the operator's headline leaves to the details.
+    #: A line with the number of arguments that only the details show, because of the operator's headline.
     below: str
-    #: The machine, the folder and the stage.
+    #: The machine, the folder and the stage in which the call runs.
     place: str
-    #: The note of the agent or the requester, with its author.
+    #: The note of the agent or the requester, with the author's name.
     note: str
-    #: The rule's message: the reason why a person must decide.
+    #: The message of the policy's rule, which says why a person must decide.
     rule: str
-    #: The risk in words, and one line about undoing.
+    #: The risk in words, and perhaps a sentence about undoing the call.
     stakes: Line
-    #: Warnings of the executor, and ours: about an equal request before, unnamed programs, and hidden or missing text.
+    #: Warnings of the executor and of Sayso. Sayso warns of an earlier equal request, of programs that the command
+    #: doesn't name, and of hidden or missing text.
     warnings: tuple[str, ...]
-    #: The approvers, and the deadline.
+    #: The line with the approvers and the deadline.
     approvers: Line
-    #: The instructions for answering.
+    #: The instructions for answering the card.
     how: Line
-    #: The requester, the action and the place in one line, for lock screens and screen readers.
+    #: The requester, the action and the folder in one line, for lock screens and screen readers.
     push: str
-    #: The name of the sign of a decided card: `done`, `rejected`, ...
+    #: The name of a decided card's sign, such as `done` or `rejected`. Each surface has its own picture for it.
     end_sign: str
     #: The first line of a decided card: the outcome and the action.
     end: Line
-    #: The second line of a decided card: the person who decided, the time and the reason.
+    #: The second line of a decided card: the person who decided, the time and the reason, or another cause of the end.
     end_why: Line
-    #: The output of the run.
+    #: The output of the run, or '' without output.
     output: str
     deadline: datetime
     #: Whether the request is pending.
     open: bool
-    #: Whether the run succeeded, or the call may still run.
+    #: Whether the run succeeded, or the call is running or may still run.
     done: bool
-    #: Whether an approval takes more than one step.
+    #: Whether a person needs more than one step to approve the call, such as a second confirmation.
     steps: bool
     #: Whether the request is a question of an agent.
     asks: bool
-    #: Whether the reader may approve or answer the request, and whether they may reject it. If several people read the
-    #: card, both are true, and Sayso refuses the press of a person who may not.
+    #: The first field says whether the reader may approve or answer the request, the second whether the reader may
+    #: reject it. If several people read the card, both are true, and Sayso refuses the press of a person who may not.
     may_approve: bool
     may_reject: bool
-    #: The options that the question offers. Without options, any words answer it.
+    #: The options that the question offers, or () if people may answer in any words.
     choices: tuple[str, ...]
-    #: The number of characters of the call that the card doesn't show.
+    #: The number of characters of the call that the card leaves out.
     left_out: int
 
     def may(self, verb: Verb) -> bool:
-        """Return whether the card has a button with this verb, if it is pending."""
+        """Return whether the card, while it is pending, has a button with this verb."""
         return verb is Verb.DETAILS or (self.may_reject if verb is Verb.REJECT else self.may_approve)
 
 
@@ -153,9 +155,11 @@ def card(
     platform: str = "",
     wording: Wording = IN_ENGLISH,
 ) -> Card:
-    """Return the card of a call in its present state. `reader` is the only principal who reads the card, and the card
-    calls that person "you". It is '' if several people read the card. `platform` is the platform that shows the card;
-    people have their names on that platform. `wording` is the language of the place.
+    """Return the card of a call in its current state.
+
+    `reader` is the principal who alone reads the card, and whom the card calls "you". It is '' if several people read
+    the card. `platform` is the platform that shows the card; people have their names on that platform. `wording` is the
+    language of the card.
     """
     told = _Teller(call, names, reader, platform, wording)
     shown = _shown(call, wording)
@@ -194,14 +198,14 @@ def card(
 
 
 def headline(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:
-    """Return the headline with the action on the same line, for lists."""
+    """Return the headline and the action on one line, for lists of requests."""
     return _Teller(call, names, "", "", wording).summary(_shown(call, wording))
 
 
 def listed(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> tuple[str, str]:
-    """Return the headline, and the arguments that are below the action on the card, with their values, on one line.
+    """Return the headline with the action, and all arguments with their values on another line, for lists of requests.
 
-    A list shows the arguments on a line of their own: in the headline, an argument could look like the action. The
+    The arguments are on a line of their own, because in the headline an argument could look like the action. The
     options of a question aren't arguments.
     """
     shown, told = _shown(call, wording), _Teller(call, names, "", "", wording)
@@ -209,16 +213,22 @@ def listed(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> 
 
 
 def output_of(call: Call) -> str:
-    """Return the output of the run as visible, masked text, or '' for a question, whose answer is its result."""
+    """Return the output of the run as visible, masked text.
+
+    Return '' for a question, because its output is its answer.
+    """
     return "" if is_question(call) else mask(visible(call.output or ""))
 
 
 def is_cut(call: Call) -> bool:
-    """Return whether the card leaves out a part of the call. For a risky call, a person must then open the details."""
+    """Return whether the card leaves out a part of the call.
+
+    If it does, and the risk is high or critical, a person must open the details before an approval.
+    """
     return _left_out(call, _shown(call)) > 0
 
 
-# -- the parts of a pending card ---------------------------------------------------------------------------------
+# -- the lines of a card that name people ---------------------------------------------------------------------------
 
 
 class _Teller:
@@ -238,7 +248,7 @@ class _Teller:
         return Who(principal, text, mine)
 
     def _requester(self) -> str:
-        """Return the requester's name; an agent has the name of the person whose account or token it uses."""
+        """Return the requester's name. The name of an agent says whose account or token the agent uses."""
         name = self._names.of(self._call.requester, self._platform)
         return name if self._call.agent in _BY_HAND else self._say("card.agent_of", name=name)
 
@@ -248,14 +258,14 @@ class _Teller:
         return self._say("card.headline", who=self._requester(), phrase=shown.phrase)
 
     def summary(self, shown: Shown) -> str:
-        """Return the headline with the action on the same line."""
+        """Return the headline and the action on one line."""
         headline = self.headline(shown)
         if shown.act == "ask":
             return f"{headline}: {one_line(shown.line, 120)}"
         if shown.line != shown.phrase:
             return f"{headline}: {shown.line}"
-        # A block that comes first is the command or the preview. Any later block may be an argument, which could
-        # describe another request.
+        # If the first part is a text block, it is the command or the preview. Later blocks may be arguments, and an
+        # argument could describe another action than the requested one.
         blocks = [part.text for part in shown.parts[:1] if part.kind is PartKind.CODE]
         return f"{headline}: {one_line(blocks[0], 120)}" if blocks else headline
 
@@ -272,13 +282,16 @@ class _Teller:
         return f"{folder}, {stage}" if stage else folder
 
     def note(self) -> str:
-        """Return the note with its author, or '' if there is no note."""
+        """Return the note with its author's name, or '' if there is no note."""
         if not (self._call.note or "").strip():
             return ""
         return self.said(_told(self._call.note))
 
     def said(self, words: str) -> str:
-        """Return the words of a note, which must be safe already, with their author: the agent or the requester."""
+        """Return a note with its author's name: the agent or the requester.
+
+        The words must already be masked and visible.
+        """
         if self._call.agent in _BY_HAND:
             return self._say("card.note", who=self._requester(), note=words)
         return self._say("card.note.agent", who=self._requester(), note=words)
@@ -290,9 +303,9 @@ class _Teller:
         return f"{SIGNS[self._call.verdict.risk]} {cut_middle(self.summary(shown), room, self._wording).text}{where}"
 
     def may(self, way: Way) -> tuple[bool, bool]:
-        """Return whether the reader may approve and may reject.
+        """Return whether the reader may approve the request, and whether the reader may reject it.
 
-        Both are True unless one person alone reads the card in a chat.
+        Both values are True if several people read the card, or if the card is at a terminal.
         """
         access, call = Access(self._names.people), self._call
         if not self._reader or way in {Way.KEYS, Way.WORDS}:
@@ -307,7 +320,7 @@ class _Teller:
     def approvers(self, way: Way) -> Line:
         """Return the line with the approvers and the deadline.
 
-        It names the requester only if their own approval counts, or if nobody else is listed.
+        The line names the requester only if the requester's own approval counts, or if nobody else is an approver.
         """
         directory = self._names.people
         access, call = Access(directory), self._call
@@ -320,7 +333,7 @@ class _Teller:
         told: list[str | Who | Moment | Code | Strong] = [self._who(one) for one in may[:_MOST_NAMED]]
         if len(may) > _MOST_NAMED:
             told.append(self._say("card.people.more", count=len(may) - _MOST_NAMED))
-        # A terminal already shows the short ref in its first line.
+        # At a terminal, the first line already shows the short ref.
         name = "" if way in {Way.KEYS, Way.WORDS} else self._say("card.name", short=call.short)
         return line(
             self._wording,
@@ -331,7 +344,7 @@ class _Teller:
         )
 
     def how(self, shown: Shown, way: Way) -> Line:
-        """Return the instructions for the reader. If the reader may not decide, return who else may."""
+        """Return the instructions for the reader. If the reader may not decide, they say who may."""
         call, asks = self._call, is_question(self._call)
         may_approve, may_reject = self.may(way)
         if not may_approve:
@@ -377,11 +390,14 @@ class _Teller:
 
 
 def _values(shown: Shown) -> Iterator[str]:
-    """Yield each argument of a card with its value. A text is quoted, so that it can't look like another argument."""
+    """Yield the name and the value of each argument on a card.
+
+    Texts are quoted, so that a text can't look like another argument.
+    """
     name = ""
     for part in shown.parts:
         if part.kind is PartKind.FIELD and not part.text:
-            name = part.name  # The blocks that follow hold its value.
+            name = part.name  # The next part is a block with the value.
         elif part.kind is PartKind.EMPTY and part.name:
             yield f"{part.name} {part.text}"
         elif part.kind is PartKind.FIELD or (part.kind is PartKind.CODE and name):
@@ -390,7 +406,7 @@ def _values(shown: Shown) -> Iterator[str]:
 
 
 def _value(text: str) -> str:
-    """Return a value of an argument on one line: a list or an object as JSON, anything else as `quoted` writes it."""
+    """Return an argument's value on one line: a list or an object as JSON, any other value as `quoted` writes it."""
     try:
         is_text = not isinstance(msgspec.json.decode(text), list | dict)
     except (msgspec.DecodeError, UnicodeEncodeError):
@@ -399,12 +415,12 @@ def _value(text: str) -> str:
 
 
 def _moment(call: Call, at: datetime, *, counts_down: bool = False) -> Moment:
-    """Return a time for a card. The time has a date if it is at least a day after the request."""
+    """Return a time for a card. The card shows its date too if it is a day or more after the request."""
     return Moment(at, counts_down, dated=at - call.created_at >= _A_DAY)
 
 
 def _how_to_answer(call: Call, way: Way, wording: Wording) -> Line:
-    """Return the instructions for answering a question: by a button, or in words if words count there."""
+    """Return the instructions for answering a question, by a button or in words."""
     key = f"card.choose.{way.value}" if options(call) else f"card.answer.{way.value}"
     return line(wording, key)
 
@@ -435,7 +451,7 @@ def _warnings(call: Call, shown: Shown, wording: Wording) -> tuple[str, ...]:
 
 
 def _unseen_programs(call: Call, shown: Shown) -> list[str]:
-    """Return the programs that would run and that the shown command doesn't name."""
+    """Return the programs that the call would run and that don't occur in the shown text."""
     text = "\n".join(part.text for part in shown.parts)
     return [name for name in call.verdict.programs if name != "?" and name.rpartition("/")[2] not in text]
 
@@ -469,13 +485,13 @@ def _form_key(call: Call, wording: Wording) -> tuple[int, str]:
 
 
 def _made(call: Call, wording: Wording) -> Shown:
-    """Return the action as the card shows it, cut to the room that the other words of the card leave."""
+    """Return the action as the card shows it, cut to the space that the other texts of the card leave."""
     share = min(1.0, max(0.1, (_CARD_UNITS - _prose(call)) / (ARGUMENT_CHARS + PREVIEW_CHARS)))
     return show(call, share, wording)
 
 
 def _prose(call: Call) -> int:
-    """Return the number of UTF-16 units that the card needs for everything except the action."""
+    """Return an estimate of the UTF-16 units that all texts of the card need, except the action."""
     undo = call.verdict.card.undo if call.verdict.card else ""
     words = (IN_ENGLISH.retold(call.sentence), call.verdict.message, call.note, undo, call.cwd, *call.verdict.programs)
     lines = (one_line(word, _LINE) for word in (*words, call.requester, call.tool) if word)
@@ -487,12 +503,12 @@ def _left_out(call: Call, shown: Shown) -> int:
 
 
 def _needs_details(call: Call, shown: Shown) -> bool:
-    """Return whether an approval counts only after the person opened the details."""
+    """Return whether an approval counts only after the person has opened the details."""
     return call.verdict.risk.rank >= Risk.HIGH.rank and _left_out(call, shown) > 0
 
 
 def _how(call: Call, way: Way, wording: Wording, *, cut: bool) -> Line:
-    """Return the instructions for this way of answering: the steps before an approval, and the words that count."""
+    """Return the instructions for deciding a call: the steps before an approval, and the words to type."""
     critical, reasoned = call.verdict.risk is Risk.CRITICAL, call.verdict.require_reason
     if way is Way.BUTTONS:
         return line(wording, "card.how.buttons")
@@ -505,14 +521,14 @@ def _how(call: Call, way: Way, wording: Wording, *, cut: bool) -> Line:
     return (*before, *told) if before else told
 
 
-# -- a decided card ----------------------------------------------------------------------------------------------
+# -- the lines of a decided card ---------------------------------------------------------------------------------
 
 
 def _end(call: Call, shown: Shown, wording: Wording) -> Line:
     """Return the first line of a decided card: the outcome, and the action or the question."""
     ending = _ENDS[call.status]
-    # A question ends in another way only if somebody changed the database. In that case its card has the sentence of
-    # other calls.
+    # A question ends only in the ways in `_QUESTION_ENDS`, unless somebody changed the database. In that case its card
+    # has the sentence of other calls.
     key = f"end.{ending}.{shown.act if shown.act != 'ask' or ending in _QUESTION_ENDS else 'do'}"
     thing = one_line(shown.line, 120)
     return line(
@@ -555,30 +571,30 @@ _SIGN = {
 }
 
 
-# -- the details -------------------------------------------------------------------------------------------------
+# -- the details of a call, in words -------------------------------------------------------------------------------
 
 
 class File(NamedTuple):
-    """A text. If a surface sends it as a file, `name` is the name of the file."""
+    """A text for people. If a surface sends it as a file, the file has this name."""
 
     name: str
     text: str
 
 
 def whole(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> File:
-    """Return the details of a call, as a file."""
+    """Return the details of a call, with a name for a file."""
     return File(f"{call.short}.txt", details(call, names, wording))
 
 
 def file_below(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> File | None:
-    """Return the file that belongs below a card: the details, if the call is pending and its card leaves out a part."""
+    """Return the file to send below a card: the details of a pending call whose card leaves out a part, else None."""
     return whole(call, names, wording) if call.status is Status.PENDING and is_cut(call) else None
 
 
 def details(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:
-    """Return the whole call in words, for Details. Secrets stay masked.
+    """Return the details: the whole call in words, with secrets masked.
 
-    Only our own lines begin at the margin, so that no argument can look like one of them.
+    Only Sayso's own lines begin in the first column, so that no argument can look like such a line.
     """
     verdict, told, say = call.verdict, _Teller(call, names, "", "", wording), wording.say
     lines = [
@@ -614,7 +630,10 @@ def details(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) ->
 
 
 def retained(call: Call, wording: Wording = IN_ENGLISH) -> list[str]:
-    """Return sentences about the effects of retention on a call."""
+    """Return sentences about retention: when the arguments were erased, and that the call is archived.
+
+    Return [] if neither has happened.
+    """
     erased = [wording.say("retained.erased", date=f"{call.erased_at:%Y-%m-%d}")] if call.erased_at else []
     return [*erased, *([wording.say("retained.archived")] if call.archived else [])]
 
@@ -634,18 +653,18 @@ def _by_person(call: Call) -> bool:
 
 
 def _with_id(principal: str | None, names: Names) -> str:
-    """Return a person's name together with the id that identifies the person."""
+    """Return a person's name, and behind it the person's id. Return only the id if no name is known."""
     identity = one_line(principal or "", 80)
     return f"{names.of(principal or '')} ({identity})" if principal and names.is_known(principal) else identity
 
 
 def _json(call: Call) -> str:
-    """Return the arguments as JSON, each on its own lines, with the digits that the caller wrote."""
+    """Return the arguments as indented JSON, with the digits that the caller wrote."""
     return visible(spelled(masked_arguments(call), indent=2))
 
 
 def _texts(call: Call) -> list[tuple[str, str]]:
-    """Return the arguments that have several lines, with real line breaks. JSON writes each of them on one line."""
+    """Return (name, text) of each argument with several lines. JSON would show such a text on a single line."""
     shown = masked_arguments(call).items()
     return [(name, visible(value)) for name, value in shown if isinstance(value, str) and "\n" in value.strip()]
 
@@ -658,7 +677,7 @@ def _whole(text: str) -> str:
     return mask(visible(text, keep_newlines=False))
 
 
-# -- outcomes in a sentence ---------------------------------------------------------------------------------------
+# -- the outcome of a call in one sentence ------------------------------------------------------------------------
 
 
 def outcome(call: Call, names: Names | None = None, wording: Wording = IN_ENGLISH) -> str:
@@ -667,7 +686,7 @@ def outcome(call: Call, names: Names | None = None, wording: Wording = IN_ENGLIS
 
 
 def outcome_fact(call: Call) -> Fact:
-    """Return the state or the end of a call as a fact. `outcome` makes a sentence of this fact."""
+    """Return the state or the end of a call as a fact. `outcome` turns this fact into a sentence."""
     status = call.status
     key = f"outcome.{status.value}"
     if status is Status.REJECTED and call.reason:
@@ -682,17 +701,17 @@ def outcome_fact(call: Call) -> Fact:
 
 
 def _variant(call: Call) -> str:
-    """Return the end of the key of a sentence about a call's status, or '' if the status has one sentence.
+    """Return the last part of a sentence's key if there are several sentences for the call's status, else ''.
 
-    There are separate sentences about a call that ended because it was unfit, and about a call that a claimant outside
-    this service runs: nobody here sees whether that claimant lives.
+    `unfit` is for a call that ended because it was unfit to run. `caller` is for a call that its caller runs; the
+    service can't see whether that caller still works on it.
     """
     if call.status in _UNFIT and _unfit(call):
         return "unfit"
     return "caller" if call.status is Status.RUNNING and call.runs is Runs.CALLER else ""
 
 
-#: The sentences about a question's outcome, if other calls have a different sentence.
+#: The keys of the sentences about a question's outcome that differ from the sentences about other calls.
 _QUESTION_OUTCOMES = {
     Status.SUCCEEDED: "outcome.question.answered",
     Status.REJECTED: "outcome.question.declined",
@@ -702,8 +721,7 @@ _QUESTION_OUTCOMES = {
 def outcome_for_agent(call: Call, wording: Wording = IN_ENGLISH) -> str:
     """Return one sentence about a call's outcome, for the agent and the conversation that asked for the call.
 
-    Agents get English; the conversation gets its own language (`wording`). A rejection, an expiry, a failure and a
-    question have separate sentences.
+    An agent gets it in English, and a conversation in its own language (`wording`).
     """
     told = fact(_agent_key(call), short=call.short, tool=one_line(call.tool, 60), **_facts(call))
     return wording.sentence(told)
@@ -719,8 +737,9 @@ def _agent_key(call: Call) -> str:
 
 
 def _rejected_key(call: Call) -> str:
-    """Return the key of a rejection's sentence, by its reason: Sayso knows the reason, waits for it, never got it, or
-    didn't ask for it.
+    """Return the key of the sentence about a rejection, which depends on the reason.
+
+    The reason may be known, or Sayso still waits for it, or Sayso asked in vain, or Sayso didn't ask.
     """
     if call.reason:
         return "agent.rejected.reason"
@@ -746,19 +765,20 @@ def _facts(call: Call) -> dict[str, object]:
 
 
 def error_text(call: Call) -> str | None:
-    """Return a call's error in words: our own sentence if the call was unfit to be asked or run, else the tool's text.
+    """Return a call's error in words, or None if the call has no error.
 
-    `call.error` holds Sayso's code or a tool's text. It is read as a code only if nobody claimed the call: after a
-    claim, a tool may have written it. Return None if the call has no error.
+    If the call was unfit to be asked or run, `call.error` holds Sayso's code, and the words are Sayso's sentence.
+    Otherwise it holds a tool's text. After a claim it counts as a tool's text in any case, because a tool may have
+    written it.
     """
     unfit = _unfit(call)
     return IN_ENGLISH.sentence(unfit) if unfit else call.error
 
 
 def reason_text(call: Call) -> str | None:
-    """Return the reason of a call's decision in words, or None.
+    """Return the reason of a call's decision in words, or None if there is no reason.
 
-    If the policy denied the call, `call.reason` may hold Sayso's code, which becomes a sentence. Else it holds a
+    If the policy denied the call, `call.reason` may hold Sayso's code, which becomes a sentence. Otherwise it holds a
     person's own words.
     """
     return IN_ENGLISH.retold(call.reason) if call.reason and call.decision is Decision.DENIED else call.reason
@@ -770,13 +790,16 @@ def _unfit(call: Call) -> Fact | None:
 
 
 def _clause(text: str) -> Stored:
-    """Return somebody's words, masked and without a full stop, for use inside a sentence.
+    """Return a stored text, masked and without a full stop, for use inside a sentence.
 
-    A sentence of the catalogue is translated later.
+    If the text is a sentence of the catalogue, it is translated later.
     """
     return Stored(clause(_told(text)))
 
 
 def _told(text: str) -> str:
-    """Return somebody's words on one line. They are masked before they are cut, so that no part of a secret shows."""
+    """Return a stored text on one line.
+
+    Secrets are masked before the text is cut, so that no part of a secret shows.
+    """
     return one_line(mask(text), _LINE)

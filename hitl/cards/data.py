@@ -1,4 +1,4 @@
-"""Calls as data for programs, for the HTTP API and for `--json`. Secrets are masked here too."""
+"""Returns calls as data for programs: for the HTTP API and for `--json`. Secrets are masked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from hitl.call import Call, Recorded
 
-#: The error whose code programs get for a call that ended in this way.
+#: The status of a call -> the error whose code programs get for it. Other statuses have no code.
 _ERRORS: Mapping[Status, type[SaysoError]] = {
     Status.DENIED: CallDenied,
     Status.EXPIRED: ConfirmationExpired,
@@ -34,7 +34,10 @@ _ERRORS: Mapping[Status, type[SaysoError]] = {
 
 
 def view(call: Call, names: Names = NOBODY) -> dict[str, Any]:
-    """Return everything that a permitted reader may know about a call, as JSON types. Times are ISO 8601 in UTC."""
+    """Return all that a permitted reader may know about a call, as JSON types.
+
+    Times are in UTC, in the format of ISO 8601.
+    """
     return encoded_view(call, names) | {"args": msgspec.json.decode(masked(call).json)}
 
 
@@ -93,7 +96,7 @@ def brief_view(call: Call, names: Names = NOBODY) -> dict[str, Any]:
 
 
 def full_view(call: Call, history: list[Recorded], names: Names = NOBODY) -> dict[str, Any]:
-    """Return the view together with the details in words and the record of the call."""
+    """Return the result of `view`, and in addition the details in words and the lines of the audit record."""
     record = [
         {
             "seq": row.seq,

@@ -1,8 +1,8 @@
 """Finds the change that an edit makes to a file: from the old and the new text in its arguments, or from a patch.
 
-The table of tools (hitl/policy/tables/tools.ini) says which tools edit, and which arguments name the file and hold the
-texts. Executors of this service compare with the file itself and make the preview of a call. A coding agent's tool runs
-elsewhere, so its arguments are all that is known here.
+The table of tools (hitl/policy/tables/tools.ini) says which tools edit files, and which arguments hold the file's name
+and the texts. For its own tools, the service compares with the file itself and makes the preview of a call. A coding
+agent's tool runs elsewhere, so only its arguments are known here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hitl.cards.text import cut_middle, folded, visible
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-#: The argument names for the old and the new text of an edit, as coding agents and MCP servers write them.
+#: The argument names for the old and the new text of an edit, as used by coding agents and MCP servers.
 TEXTS = (
     ("old_string", "new_string"),
     ("old_str", "new_str"),
@@ -28,46 +28,50 @@ TEXTS = (
     ("oldText", "newText"),
 )
 _LIST = "edits"
-#: Flags of one edit in a list. A flag that is false changes nothing.
+#: Flags in one edit of a list. If a flag is false, the edit is shown as if the flag weren't there.
 _FLAGS = frozenset({"replace_all", "replaceAll"})
-#: The number of header lines in a diff of one file: two lines with names, and the `@@` line with the first line
-#: numbers.
+#: The number of lines in the header of a one-file diff: two lines with names, and the `@@` line of the first hunk.
 _HEADERS = 3
-#: The argument in which Codex sends a patch to its hook.
+#: The argument in which the coding agent Codex sends a patch to its hook.
 _PATCH = "command"
 _PATCH_BEGINS = ("*** Begin Patch\n", "--- ", "@@ ")
-#: A line of a patch that begins with three stars. The pattern begins with plain characters, so the search is quick.
+#: A line of a patch that begins with three stars. The pattern begins with fixed characters, so the search is fast.
 _PATCH_LINE = re.compile(r"\*\*\* ([^\n]*)")
 _NO_FILES = frozenset({"Begin Patch", "End Patch", "End of File"})
 _UPDATE = "Update File: "
 
 
 class Edit(Struct, frozen=True):
-    """A change: the lines of a diff, the arguments that these lines show whole, and the file if there is just one."""
+    """A change of files, for a card.
+
+    `diff` holds the lines of the diff, `names` the arguments that these lines show whole, and `file` the name of the
+    file, or None if there are several or the name isn't known.
+    """
 
     diff: str
     names: frozenset[str]
     file: str | None
-    #: The argument that names the file, or None if the diff names it.
+    #: The name of the argument that holds the file's name, or None if the diff itself holds it.
     file_in: str | None = None
 
 
 def compared(args: Mapping[str, Any]) -> str | None:
-    """Return the diff of the old and the new texts in these (masked) arguments.
+    """Return the diff between the old and the new texts in these (masked) arguments.
 
-    Return "" if the arguments hold a patch itself, and None if no change can be read from them. This is slow for long
-    texts, and `hitl.cards.masked` keeps the result with the other texts of the call.
+    Return "" if the arguments hold a patch, and None if they show no change. The comparison is slow for long texts, so
+    `hitl.cards.masked` keeps the result with the other texts of the call.
     """
     return _compared(args) or ("" if any(map(_is_patch, args.values())) else None)
 
 
 def unified(args: Mapping[str, Any]) -> str | None:
-    """Return the change of the old and the new texts in these (masked) arguments as a unified diff, for programs.
+    """Return the change between the old and the new texts in these (masked) arguments as a unified diff, for programs.
 
-    It has names and numbers of lines, so that a program can parse it. Return None if no change can be read from the
-    arguments, or if all that changes is masked.
+    The diff has header lines and line numbers, so that a program can parse it. Return None if the arguments show no
+    change, or if the change is only in masked parts.
     """
-    # Most edits replace a part of a file that ends within a line. The diff shows this only if the edit changes it.
+    # Most edits replace a part of a file that ends within a line. So both texts get a final line feed here. Without it,
+    # the diff would say that the file's last line feed is missing.
     texts = [
         (old, new) if not old or not new or old.endswith("\n") or new.endswith("\n") else (f"{old}\n", f"{new}\n")
         for old, new in _edits(args)
@@ -78,7 +82,8 @@ def unified(args: Mapping[str, Any]) -> str | None:
 
 
 def _compared(args: Mapping[str, Any]) -> str:
-    # Both texts get a last line feed. So if only one text ends with a line feed, the diff shows an empty line for it.
+    # Both texts get one more line feed. If only one of them ends with a line feed of its own, the diff then shows an
+    # empty line for it.
     edits = [(old and f"{old}\n", new and f"{new}\n") for old, new in _edits(args)]
     closely = is_quick(edits)
     diffs = [_diff(*each, closely=closely) for each in edits]
@@ -86,7 +91,10 @@ def _compared(args: Mapping[str, Any]) -> str:
 
 
 def _edits(args: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the old and the new text of each edit, as a card shows them. [] if the arguments hold anything else."""
+    """Return the old and the new text of each edit, as a card shows them.
+
+    Return [] if the arguments hold anything else.
+    """
     pairs = [pair for pair in TEXTS if args.keys() & set(pair)]
     if len(pairs) + (_LIST in args) != 1:
         return []
@@ -96,13 +104,13 @@ def _edits(args: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def edit(tools: str, tool: str, args: Mapping[str, Any], texts: Mapping[str, str], diff: str | None) -> Edit | None:
-    """Return the change that this tool makes with these (masked) arguments, or None if that can't be read from them.
+    """Return the change that this tool makes with these (masked) arguments. Return None if the arguments don't show it.
 
-    `texts` holds the text of each argument as a card shows it, and `diff` is what `compared` returned.
+    `texts` holds the text of each argument as a card shows it, and `diff` is the result of `compared`.
     """
     if diff is None:
         return None
-    # The package of the policy takes long to import, and most commands show cards without it.
+    # Importing the policy package takes long, and most commands show cards without an edit.
     from hitl.policy.tables.tools import shape  # noqa: PLC0415
 
     known = shape(tools, tool)
@@ -119,7 +127,7 @@ def edit(tools: str, tool: str, args: Mapping[str, Any], texts: Mapping[str, str
 
 
 def _listed(changes: Any) -> list[Mapping[str, Any]]:
-    """Return the edits of a list, or [] if one of them holds more than its two texts."""
+    """Return the list's edits. Return [] if the value is no list of edits, or if an edit holds more than two texts."""
     if not isinstance(changes, list) or not all(isinstance(one, dict) for one in changes):
         return []
     pairs = [frozenset(pair) for pair in TEXTS]
@@ -130,7 +138,10 @@ def _listed(changes: Any) -> list[Mapping[str, Any]]:
 
 
 def _texts(edited: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return the old and the new text of one edit as a card shows them, or None if these aren't two texts."""
+    """Return the old and the new text of one edit, as a card shows them.
+
+    Return None if the edit doesn't hold two texts.
+    """
     texts = [edited.get(name) for pair in TEXTS if edited.keys() >= set(pair) for name in pair]
     if len(texts) != len(TEXTS[0]) or not all(isinstance(text, str) for text in texts):
         return None
@@ -140,14 +151,14 @@ def _texts(edited: Mapping[str, Any]) -> tuple[str, str] | None:
 
 def _diff(old: str, new: str, *, closely: bool) -> str:
     lines = change("", old, new, closely=closely).diff.split("\n")[_HEADERS:]
-    # The place of the text in the file isn't known here, so line numbers would be false.
+    # The position of the text in the file isn't known here, so line numbers would be wrong.
     return "\n".join("@@" if line.startswith("@@ -") else line for line in lines)
 
 
 def _patch(args: Mapping[str, Any], texts: Mapping[str, str], names: Collection[str]) -> Edit | None:
-    """Return the change of a diff, or of a patch in the format of Codex, which names its files itself.
+    """Return the change in an argument that holds a diff, or a patch in the format of Codex.
 
-    Return None for anything else.
+    Return None for other arguments. A patch in the format of Codex holds the names of its files.
     """
     found = [name for name in args if name in names]
     text = args[found[0]] if len(found) == 1 else None
@@ -159,7 +170,10 @@ def _patch(args: Mapping[str, Any], texts: Mapping[str, str], names: Collection[
 
 
 def _headers(patch: str) -> Iterator[str]:
-    """Yield the lines of a patch that name files. Codex ignores blanks around such a line."""
+    """Yield the text after the stars in each line of a patch that names a file.
+
+    Codex ignores blanks around such a line.
+    """
     for line in _PATCH_LINE.finditer(patch):
         begins = patch.rfind("\n", 0, line.start()) + 1
         if not patch[begins : line.start()].strip() and (said := line[1].strip()) not in _NO_FILES:

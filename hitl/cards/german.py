@@ -1,4 +1,4 @@
-"""The German catalogue: the texts in chats, at a terminal and on cards. All other texts stay English.
+"""The German catalogue: the texts in chats, at a terminal and on cards. All other texts are English only.
 
 A phrase after "möchte" is an infinitive and keeps its capital letters. `hitl.cards.wording` explains the keys.
 """
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 GERMAN: Mapping[str, str] = {
-    # why a call has its risk
+    # the reasons for a call's risk
     "why.floor": "Der Aufruf läuft nicht abgeschottet und erreicht deshalb mehr, als er nennt.",
     "why.unbound": "Der Aufruf führt Dateien aus, die eine Freigabe nicht festhalten kann.",
     "why.policy_error": "Die Richtlinie lässt sich nicht auswerten. Deshalb ist nichts erlaubt.",
     "why.no_tool": "Kein Werkzeug dieses Namens darf hier laufen.",
     "why.off": "Keine Richtlinie wird befragt: Der Modus ist off.",
     "why.must_ask": "Die anfragende Seite verlangt, dass ein Mensch entscheidet.",
-    # the card: the requester, the action and the place
+    # lines of a card: the requester, the action and the place
     "card.headline": "{who} möchte {phrase}",
     "card.agent_of": "Der Agent von {name}",
     "card.you": "Sie",
@@ -29,7 +29,7 @@ GERMAN: Mapping[str, str] = {
     "card.host": "auf {host}, {folder}",
     "card.folder": "in {folder}",
     "card.stage": "Umgebung {stage}",
-    # the card: the note, the rule, the risk and the warnings
+    # lines of a card: the note, the rule, the risk and the warnings
     "card.note": "{who}: „{note}“",
     "card.note.agent": "{who} sagt: „{note}“",
     "card.rule": "Regel: {rule}",
@@ -45,7 +45,7 @@ GERMAN: Mapping[str, str] = {
     "card.hidden": "Verborgene Zeichen darin: {count}, ausgeschrieben als \\u{{...}}.",
     "card.cut": "{count:Zeichen ist|Zeichen sind} hier nicht gezeigt.",
     "card.refreshed": "Noch offen. Falls Sie gedrückt haben, während der Dienst aus war, drücken Sie bitte noch einmal.",
-    # the card: the approvers, the deadline and the ways to answer
+    # lines of a card: the approvers, the deadline and the ways to answer
     "card.approvers": "Für {people} · endet {time}{name}",
     "card.people.or": "{people} oder {person}",
     "card.people.more": "{count} weitere",
@@ -73,19 +73,19 @@ GERMAN: Mapping[str, str] = {
     "card.how.both.thread": "Freigeben: drücken, begründen, noch einmal drücken. Oder in diesem Thread antworten: {words}",
     "card.how.both.keys": "Die Freigabe braucht eine Begründung und ein zweites a⏎.",
     "card.how.both.words": "Freigeben mit: {words}",
-    # counts of text that a card leaves out
+    # lines that say how much text a card leaves out
     "card.hidden_here": "… {count:Zeichen ist|Zeichen sind} hier ausgeblendet …",
     "card.lines_hidden": "… {count:Zeile ist|Zeilen sind} hier ausgeblendet …",
     "card.arguments_hidden": "… {count:weiterer Wert ist|weitere Werte sind} hier ausgeblendet …",
     "card.left_out": "… {count:,} Zeichen ausgelassen …",
     "card.empty": "(leer)",
     "card.empty.command": "(ein leerer Befehl)",
-    # phrases for actions, after "möchte"
+    # phrases for requested actions, after "möchte" in the headline of a card
     "card.does.fallback": "{tool} benutzen",
     "card.does.command": "einen Befehl ausführen",
     "card.does.strange": "etwas tun, wofür diese Version von Sayso keine Worte hat: {code}",
     "card.strange": "Dafür hat diese Version von Sayso keine Worte: {code}",
-    # a decided card: the outcome, then the person, the time and the reason
+    # lines of a decided card: the outcome, then the person, the time and the reason
     "end.pending.run": "Offen",
     "end.pending.do": "Offen",
     "end.going.run": "Freigegeben",
@@ -118,7 +118,7 @@ GERMAN: Mapping[str, str] = {
     "ending.lapsed": "{by}, aber niemand hat es rechtzeitig ausgeführt. Bitte neu anfragen",
     "ending.lapsed.unfit": "{by}. Nichts wurde ausgeführt: {why}",
     "ending.withdrawn.unfit": "Zurückgezogen {time}: {why}",
-    # the details
+    # lines of the details of a request
     "details.tool": "Werkzeug: {tools}/{tool}",
     "details.action": "Vorhaben: {action}",
     "details.risk": "Risiko: {risk} ({why})",
@@ -144,7 +144,7 @@ GERMAN: Mapping[str, str] = {
         "Prüfsumme: {mark} ({digest})\n"
         "Alles oben, was laufen wird, geht in die Prüfsumme ein. Dieselbe Prüfsumme im Protokoll heißt: Genau das lief."
     ),
-    # the terminal
+    # texts at a terminal
     "terminal.title": "FREIGABE NÖTIG · {risk}",
     "terminal.risk.low": "GERINGES RISIKO",
     "terminal.risk.medium": "MITTLERES RISIKO",
@@ -156,12 +156,12 @@ GERMAN: Mapping[str, str] = {
     "terminal.keys.short": "a⏎ freigeben   r⏎ ablehnen   d⏎ Details",
     "terminal.keys.narrow": "a⏎ freigeben r⏎ ablehnen d⏎ Details",
     "terminal.keys.shortest": "a⏎ja r⏎nein d⏎mehr",
-    # buttons on chat platforms
+    # labels of buttons on chat platforms
     "button.approve": "Freigeben",
     "button.approve.steps": "Freigeben…",
     "button.reject": "Ablehnen",
     "card.spare": "{short}: Das ist eine zweite Kopie der Karte. Benutzen Sie die andere.",
-    # outcomes, for people
+    # outcomes of a request, for people
     "outcome.pending": "offen",
     "outcome.allowed": "von der Richtlinie erlaubt",
     "outcome.denied": "von der Richtlinie verboten: {why}",
@@ -186,7 +186,7 @@ GERMAN: Mapping[str, str] = {
     "outcome.how.approved": "freigegeben",
     "outcome.how.allowed": "erlaubt",
     "outcome.unknown": "unbekannt, ob es lief, {how} von {by}. Es wird nicht wiederholt. Sehen Sie nach, bevor Sie neu anfragen",
-    # answers to a reply
+    # answers to a person's reply to a card
     "answer.approved": "{short} ist freigegeben.",
     "answer.approved.late_hold": "{short} wurde freigegeben, aber nicht ausgeführt: {error}",
     "answer.counted": "{short}: Ihre Freigabe zählt. {missing:weitere Person muss|weitere Personen müssen} freigeben.",
@@ -203,7 +203,7 @@ GERMAN: Mapping[str, str] = {
     "answer.no_reaction": "{short} ist kritisch und lässt sich nicht mit einer Reaktion entscheiden. Benutzen Sie die Knöpfe.",
     "answer.unclear": "{short}: Ich konnte nicht erkennen, ob das ein Ja oder ein Nein ist ({why}). Nichts wurde entschieden. Antworten Sie ja, oder nein und warum.",
     "answer.unclear.other": "Ich konnte nicht erkennen, ob das ein Ja oder ein Nein ist ({why}). Nichts wurde entschieden.",
-    # reasons why words are no answer
+    # reasons why the words of a reply are neither a yes nor a no
     "reading.question": "Frage",
     "reading.question.words": "Frage: {said}",
     "reading.condition.words": "Bedingung: {said}",
@@ -244,7 +244,7 @@ GERMAN: Mapping[str, str] = {
     "answer.no_words": "{short}: Ihre Antwort enthält keine Worte. Schreiben Sie, warum.",
     "answer.reason_added": "{short}: Die Begründung ist festgehalten.",
     "answer.why_approved": "✍️ {short} ist noch nicht freigegeben. Warum geben Sie es frei? Antworten Sie auf diese Nachricht mit Ihrer Begründung.",
-    # commands in chats
+    # answers to commands in chats
     "chat.help": (
         "Ohne Ihr Ja führe ich nichts aus, was sich nicht rückgängig machen lässt.\n"
         "/pending: was offen ist\n/sessions: welche Agenten warten\n/show REF: eine Anfrage ganz\n/approve REF: freigeben\n/reject REF GRUND: ablehnen\n"
@@ -275,7 +275,7 @@ GERMAN: Mapping[str, str] = {
     "chat.unchecked": "Ich kann hier nicht nachsehen, wer Sie sind. Nichts wurde entschieden. Benutzen Sie die Knöpfe.",
     "chat.stranger": "Ich kann nicht erkennen, zu welchem Workspace Sie gehören. Nichts wurde entschieden.",
     "chat.broadcast": "Eine Nachricht, die auch in den Kanal geht, entscheidet nichts. Antworten Sie nur im Thread.",
-    # commands on a platform that puts one name before them, and windows
+    # answers to commands on a platform where all commands begin with one name, and texts in its windows
     "chat.help.sayso": (
         "Ohne Ihr Ja führe ich nichts aus, was sich nicht rückgängig machen lässt.\n"
         "/sayso pending: was offen ist\n/sayso sessions: welche Agenten warten\n/sayso show REF: eine Anfrage ganz\n/sayso approve REF: freigeben\n"
@@ -293,7 +293,7 @@ GERMAN: Mapping[str, str] = {
     "window.page": "Seite {page} von {pages}",
     "window.page.before": "◀ Zurück",
     "window.page.next": "Weiter ▶",
-    # refusals
+    # refusals of requests and replies
     "refused.unknown": "Es gibt keine Anfrage {short}.",
     "refused.unknown.name": "Es gibt keine Anfrage dieses Namens.",
     "refused.unknown.none": "Nichts ist offen.",
@@ -329,7 +329,7 @@ GERMAN: Mapping[str, str] = {
     "refused.words": "Das Feld {name} einer Anfrage fasst höchstens {most:,} Zeichen; hier sind es {size:,}. Nichts wurde festgehalten.",
     "refused.timeout": "Eine Frist von {given} s ist nicht möglich: Sie liegt zwischen 5 Sekunden und 7 Tagen.",
     "refused.button": "Dieser Knopf ist keiner von uns. Nichts wurde entschieden.",
-    # reasons why a call wasn't run
+    # reasons why an approved call wasn't run, or nobody could be asked
     "unfit.row": "Integritätsprüfung fehlgeschlagen: Die gespeicherte Anfrage wurde verändert",
     "unfit.decision": "Integritätsprüfung fehlgeschlagen: Die gespeicherte Entscheidung wurde verändert",
     "unfit.votes": "Integritätsprüfung fehlgeschlagen: Die gespeicherten Stimmen wurden verändert",
@@ -348,7 +348,7 @@ GERMAN: Mapping[str, str] = {
     "unfit.surfaces": "Jeder Ort hat die Karte zurückgewiesen",
     "unfit.unshown": "Jeder Ort hat die Karte zurückgewiesen: {why}",
     "unfit.unseen": "Niemand hat es gesehen",
-    # answers to an agent
+    # outcomes of a request, for the agent that made it
     "agent.succeeded": "{short} wurde {how} und ausgeführt.",
     "agent.denied": "Die Richtlinie verbietet {short}: {why}. Es wurde nicht ausgeführt.",
     "agent.rejected": "{short} wurde abgelehnt und nicht ausgeführt.",
@@ -371,7 +371,7 @@ GERMAN: Mapping[str, str] = {
     "agent.approved": "{short} ist freigegeben.",
     "agent.running": "{short} läuft.",
     "agent.running.caller": "{short} wurde {how} und zur Ausführung übergeben. Das Ende muss bis {until} UTC gemeldet sein. Kommt bis dahin nichts, weiß niemand, ob es lief: Sehen Sie nach, bevor Sie neu anfragen.",
-    # the model-backed agent: sentences for people
+    # sentences of the model-backed agent, for people
     "model.says": "{agent} sagt:",
     "model.help": "Sagen Sie, was getan werden soll. Ich plane es, und was schaden könnte, wartet auf eine Freigabe. Mit stop beenden Sie, was ich gerade tue; nach new weiß ich nicht mehr, was hier gesagt wurde.",
     "model.title": "Sagen Sie, was getan werden soll, oder beginnen Sie so",
@@ -390,7 +390,7 @@ GERMAN: Mapping[str, str] = {
     "model.forgotten": "Ich habe vergessen, was hier bisher gesagt wurde. Anfragen und Entscheidungen bleiben aufgezeichnet.",
     "model.stopped": "Beendet. Zurückgezogene Anfragen: {count}. Was schon lief, läuft zu Ende.",
     "test.note": "{name}, bitte drücken Sie Freigeben oder Ablehnen. Das ist ein Test, und nichts läuft.",
-    # questions of agents to people
+    # texts about agents' questions to people
     "card.headline.asks": "{who} fragt",
     "card.never_secret": "Antworten Sie nie mit einem Passwort, einem Schlüssel oder einem anderen Geheimnis: Der Agent liest die Antwort.",
     "card.answer.reply": "Antworten Sie auf diese Nachricht.",
@@ -442,7 +442,7 @@ GERMAN: Mapping[str, str] = {
     "question.does": "eine Frage stellen",
     "model.explain.failed": "Das kann ich nicht beantworten: {why}. Die Einzelheiten stehen auf der Karte.",
     "model.explain.silent": "Darauf habe ich keine Antwort. Die Einzelheiten stehen auf der Karte.",
-    # the offline agent; its commands are English
+    # sentences of the offline agent; its commands are English
     "offline.help": (
         "Ich kann: list [PATH], read PATH, write PATH TEXT, delete PATH, delete all files, run COMMAND."
         " Was sich nicht rückgängig machen lässt, wartet auf Ihre Freigabe."
@@ -460,7 +460,7 @@ GERMAN: Mapping[str, str] = {
         "docs/tutorial.md geht alles Schritt für Schritt durch (auf Englisch)."
     ),
     "chat.welcome": "{help}\nStrg-D beendet. Offene Anfragen bleiben offen.",
-    # what tools would do, after "möchte"
+    # phrases and sentences about the actions of tools; phrases follow "möchte"
     "mcp.does": "Führt das Werkzeug {tool} des MCP-Servers {server} aus.",
     "mcp.reads": "Liest eine Ressource des MCP-Servers {server}.",
     "mcp.gets": "Holt einen Prompt des MCP-Servers {server}.",
@@ -487,7 +487,7 @@ GERMAN: Mapping[str, str] = {
     "shell.unconfined": "Keine Abschottung: Es erreicht alles, was dieser Dienst erreicht.",
     "shell.unconfined_user": "Keine Abschottung: Es erreicht alles, was das Konto der Werkzeuge erreicht.",
     "shell.signals": "Es kann andere Programme seines Kontos beenden, auch diesen Dienst.",
-    # why a request can't be made
+    # reasons why a tool call can't be made
     "tool.unlisted": "{tool} steht nicht auf der Liste der Werkzeuge, die laufen dürfen.",
     "args.unknown": "{name} ist kein Argument dieses Werkzeugs; es kennt {takes}. Nichts wurde gefragt.",
     "args.missing": "Das Argument {name} fehlt. Nichts wurde gefragt.",

@@ -1,6 +1,6 @@
-"""The languages of texts in chats, at a terminal and on cards. Each language has one catalogue.
+"""The languages of the texts in chats, at a terminal and on cards. Each language has one catalogue.
 
-To add a language, write its catalogue like `german.py`, and add it to the table here.
+To add a language, write its catalogue as `german.py` is written, and add it to the table in this file.
 """
 
 from __future__ import annotations
@@ -20,5 +20,8 @@ LANGUAGES: Mapping[str, Wording] = {
 
 
 def wording_of(language: str) -> Wording:
-    """Return the catalogue of a language (an ISO 639-1 code). Return the English catalogue for an unknown language."""
+    """Return the catalogue of a language, by its ISO 639-1 code.
+
+    For an unknown language, return the English catalogue.
+    """
     return LANGUAGES.get(language, IN_ENGLISH)

@@ -1,4 +1,4 @@
-"""Lines of a card, split into segments that each surface may show in its own way: people, times, pieces of code.
+"""Lines of a card, split into segments (people, times, pieces of code) that each surface shows in its own way.
 
 A line is made from a sentence of the catalogue. All texts in it are visible and masked.
 """
@@ -22,7 +22,7 @@ _HOURS = 24
 
 
 class Who(Struct, frozen=True):
-    """A person: the principal, and the name to show. `own` says that the person is the only reader of the card."""
+    """A person in a line: the principal, and the name to show. `own` is true if this person alone reads the card."""
 
     principal: str
     text: str
@@ -30,9 +30,9 @@ class Who(Struct, frozen=True):
 
 
 class Moment(Struct, frozen=True):
-    """A time. With `counts_down`, a surface shows the time that is left rather than the time of day.
+    """A time in a line. With `counts_down`, a surface shows the remaining time rather than the time of day.
 
-    `dated` says that the time of day alone could mean another day.
+    `dated` is true if the surface must also show the date, because the time is on another day.
     """
 
     at: datetime
@@ -41,13 +41,13 @@ class Moment(Struct, frozen=True):
 
 
 class Code(Struct, frozen=True):
-    """A text that people may copy or type."""
+    """A text in a line that people may copy or type."""
 
     text: str
 
 
 class Strong(Struct, frozen=True):
-    """An emphasised word."""
+    """An emphasised word in a line."""
 
     text: str
 
@@ -57,8 +57,7 @@ Line: TypeAlias = "tuple[Segment, ...]"
 
 
 def line(wording: Wording, key: str, /, **facts: Segment | Line) -> Line:
-    """Return the sentence with this key as a line. The facts are segments or lines, which fill the places of the
-    sentence.
+    """Return the sentence with this key as a line. `facts` fill the names in braces of the sentence's template.
 
     Raises KeyError for a missing key or fact.
     """
@@ -74,7 +73,7 @@ def _segments(template: str, facts: dict[str, Segment | Line]) -> Iterator[Segme
 
 
 def _joined(segments: Iterator[Segment]) -> Line:
-    """Return the segments as a line: neighbouring texts are joined, empty texts are dropped."""
+    """Return the segments as a line, with neighbouring texts joined and empty texts removed."""
     found: list[Segment] = []
     for words, run in itertools.groupby(segments, lambda segment: isinstance(segment, str)):
         if words:
@@ -86,7 +85,7 @@ def _joined(segments: Iterator[Segment]) -> Line:
 
 
 def either(wording: Wording, people: Sequence[Segment]) -> Line:
-    """Return people as alternatives: `Ben`, `Ben or Omar`, `Ben, Omar or Ada`."""
+    """Return people as alternatives, in the language of `wording`: `Ben`, `Ben or Omar`, `Ben, Omar or Ada`."""
     if not people:
         return ()
     told: Line = (people[0],)
@@ -96,7 +95,7 @@ def either(wording: Wording, people: Sequence[Segment]) -> Line:
 
 
 def coded(text: str) -> Line:
-    """Return a sentence as a line in which the text between backticks is code."""
+    """Return a sentence as a line. Text between backticks becomes code."""
     pieces = text.split("`")
     if len(pieces) % 2 == 0:
         return (text,)
@@ -104,7 +103,7 @@ def coded(text: str) -> Line:
 
 
 def plain(told: Line, time: Callable[[Moment], str]) -> str:
-    """Return the line as plain text. `time` turns a moment into text."""
+    """Return the line as plain text. The function `time` turns a moment into text."""
     return "".join(_plain(segment, time) for segment in told)
 
 
@@ -115,18 +114,21 @@ def _plain(segment: Segment, time: Callable[[Moment], str]) -> str:
 
 
 def in_utc(moment: Moment) -> str:
-    """Return the time in UTC, for readers whose time zone isn't known."""
+    """Return a moment as a time of day in UTC, for readers whose time zone isn't known."""
     return f"{clock(moment)} UTC"
 
 
 def clock(moment: Moment, *, local: bool = False) -> str:
-    """Return the time of day, with the date before it if needed: in UTC, or in this machine's time zone."""
+    """Return a moment as a time of day, with the date in front if `dated` is true.
+
+    With `local`, the time is in this machine's time zone. Otherwise it is in UTC.
+    """
     at = moment.at.astimezone() if local else moment.at
     return f"{at:%Y-%m-%d %H:%M}" if moment.dated else f"{at:%H:%M}"
 
 
 def time_left(left: timedelta, wording: Wording) -> str:
-    """Return the time until a deadline: `4:59`, `5 h 12 min` or `2 d 3 h`. After the deadline it is `0:00`."""
+    """Return the remaining time as text: `4:59`, `5 h 12 min` or `2 d 3 h`. If no time remains, return `0:00`."""
     seconds = max(0, int(left.total_seconds()))
     minutes, hours = seconds // 60, seconds // 3600
     if hours >= _HOURS:

@@ -1,7 +1,7 @@
-"""The arguments and the preview of a call, masked and made visible, for cards, details and views.
+"""The masked, visible texts of a call's arguments and preview, for cards, details and views.
 
-Masking a megabyte of arguments takes up to a second. So the results are cached, and for a large call `Gate.ready`
-makes them outside the event loop before anybody looks at the call.
+Masking a megabyte of arguments takes up to a second. So the results are cached. For a large call, `Gate.ready` makes
+them outside the event loop before any surface needs them.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ if TYPE_CHECKING:
 
     from hitl.call import Call
 
-    #: The canonical arguments and the preview of a call, and the form in which its caller wrote the arguments.
+    #: The texts to mask: a call's canonical arguments, its preview, and the form in which its caller wrote the
+    #: arguments.
     Key: TypeAlias = tuple[bytes, str, Form]
 
-#: Arguments and a preview up to this size, in bytes and characters, are masked in about ten milliseconds.
+#: The size in characters up to which the arguments and the preview together are masked in about ten milliseconds.
 LARGE = 1 << 14
-#: The cache holds this many characters: about sixteen calls with the largest arguments.
+#: The number of characters in the cache: enough for about sixteen calls with the largest arguments.
 _KEPT_CHARS = 1 << 26
 _OBJECTS = 200
-#: The arguments that may hold a command. All but `argv` may also hold it as one text.
+#: The arguments that may hold a command as a list of words. Except for `argv`, they may also hold it as one text.
 COMMANDS = ("argv", "command", "cmd")
 _CODE_NAMES = frozenset({"command", "cmd", "code", "script", "text", "content", "sql", "query", "argv"})
 
@@ -44,21 +45,23 @@ class Masked:
     #: Masked name of each argument -> its visible text, in the caller's order, with long runs replaced by a count. If
     #: masked names are equal, the second gets a `'` at its end, the third `'2`, and so on.
     arguments: Mapping[str, str]
-    #: Name of each argument that may hold a command as a list of words -> the words as a shell line that a person would
-    #: type, with POSIX quoting, so that a shell reads the same words.
+    #: Name of each argument that may hold a command as a list of words -> the command as one shell line, with POSIX
+    #: quoting. A shell splits this line into the same words.
     lines: Mapping[str, str]
-    #: Masked name of each argument -> its masked value. A number is a `Number` if its caller wrote other digits.
+    #: Masked name of each argument -> its masked value. Numbers that the caller wrote in another form are of the class
+    #: `Number`.
     values: Mapping[str, Any]
     preview: str
-    #: The number of characters of the arguments and the preview that are invisible or look like something else.
+    #: The number of characters of the arguments and the preview that are invisible or change the look of other text.
     hidden: int
     #: The masked arguments as JSON.
     json: bytes
-    #: The diff of an edit's old and new text. It is "" if the arguments hold a patch, and None if they hold no edit.
+    #: The diff between an edit's old and new text. It is "" if the arguments hold a patch, and None if they show no
+    #: change.
     diff: str | None
 
     def __len__(self) -> int:
-        """Return the size for the cache: the characters of all texts, with an allowance for the objects around them."""
+        """Return the size of these texts for the cache: their characters, and an allowance for the objects."""
         shown = (*self.arguments.items(), *self.lines.items())
         texts = sum(_OBJECTS + len(name) + len(text) for name, text in shown)
         return texts + 2 * (len(self.preview) + len(self.json) + len(self.diff or ""))
@@ -68,13 +71,16 @@ _kept: FIFOCache[Key, Masked] = FIFOCache(_KEPT_CHARS, getsizeof=len)
 
 
 def is_large(key: Key) -> bool:
-    """Return whether masking may take more than about ten milliseconds."""
+    """Return whether masking these texts may take more than about ten milliseconds."""
     args, preview, _ = key
     return len(args) + len(preview) > LARGE
 
 
 def looks_large(args: Mapping[str, object]) -> bool:
-    """Return whether arguments look too large to mask at once. It counts items and characters, and encodes nothing."""
+    """Return whether arguments look so large that masking them would delay others.
+
+    This only counts items and characters.
+    """
     size = 0
     left: list[Any] = [args]
     while left and size <= LARGE:
@@ -88,14 +94,15 @@ def looks_large(args: Mapping[str, object]) -> bool:
 
 
 def key_of(call: Call) -> Key:
-    """Return the texts to mask, which are also the key in the cache."""
+    """Return the texts of a call to mask. They are also the key of the cache."""
     card = call.verdict.card
     return call.args, call.preview, Form(card.order, card.numbers) if card else Form()
 
 
 def masked(call: Call) -> Masked:
-    """Return the masked texts of a call, from the cache if possible. Each surface needs the texts again at every change
-    of the call.
+    """Return the masked texts of a call, from the cache if possible.
+
+    Each surface needs these texts again at every change of the call, so the cache saves time.
     """
     key = key_of(call)
     kept = _kept.get(key)
@@ -108,14 +115,14 @@ def is_kept(key: Key) -> bool:
 
 
 def keep(key: Key, texts: Masked) -> Masked:
-    """Put the texts into the cache, unless they are larger than the whole cache. Return them."""
+    """Put the masked texts into the cache, unless they are larger than the whole cache. Return the texts."""
     with contextlib.suppress(ValueError):
         _kept[key] = texts
     return texts
 
 
 def made(key: Key) -> Masked:
-    """Mask the arguments and the preview. This uses no shared state, so any thread may call it."""
+    """Return the masked texts for a key. The function uses no shared state, so any thread may call it."""
     args, preview, form = key
     arguments = in_form(msgspec.json.decode(args), form)
     values = by_name(_masked(name, value) for name, value in arguments.items())
@@ -137,10 +144,10 @@ def _masked(name: str, value: Any) -> tuple[str, Any]:
 
 
 def safe(text: str) -> str:
-    """Return a text that is safe in a block of a card.
+    """Return a text in a form that is safe in a text block of a card.
 
-    Invisible characters are escaped, the last line feed is removed, because no line follows it, and a long run of line
-    feeds, blanks or one escape is replaced by its count.
+    Invisible characters are escaped. The last line feed is removed. A long run of line feeds, blanks or one escape is
+    replaced by its count.
     """
     return folded(visible(text.removesuffix("\n")))
 
@@ -150,7 +157,7 @@ def _spell(inner: Any) -> str:
 
 
 def _words(value: Any) -> list[str] | None:
-    """Return the words of a command that is a list of texts, or None for any other value."""
+    """Return a command's words if the value is a list of texts, else None."""
     return value if isinstance(value, list) and all(isinstance(word, str) for word in value) else None
 
 
@@ -161,7 +168,10 @@ def _compact(value: Any) -> str:
 
 
 def _escaped(value: Any) -> int:
-    """Count control characters in texts. JSON escapes them, so a count over the JSON bytes misses them."""
+    """Return the number of control characters in all texts of a value.
+
+    JSON escapes them, so `hidden` can't count them there.
+    """
     if isinstance(value, str):
         return sum(1 for char in value if char < " " and char not in "\n\t") if not value.isprintable() else 0
     if isinstance(value, dict):

@@ -1,6 +1,7 @@
-"""Makes the preview of a change to a file, for a card: a unified diff, within a bound.
+"""Makes the preview of a change to a file, for a card: a unified diff of limited length.
 
-The format is that of `diff -u` (POSIX diff, "Diff -u Output Format", with GNU's mark for a missing last line feed).
+The format is that of `diff -u` (POSIX diff, "Diff -u Output Format"). A missing last line feed is marked as GNU diff
+marks it.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from hitl.cards.text import cut_middle
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-#: At most this many characters of a preview are kept.
+#: The highest number of characters of a preview. Longer previews are cut in the middle.
 PREVIEW_KEPT = 16_000
-# The highest number of lines that are compared line by line, because the time may grow with its square. In a longer
-# text, everything between the shared start and the shared end counts as changed.
+# The highest number of lines that are compared line by line, because the time may grow with the square of this number.
+# In a longer text, everything between the equal start and the equal end counts as changed.
 _COMPARED = 2_000
-#: Up to this many lines, and this many pairs of an old line and an equal new line, a comparison takes about ten
-#: milliseconds at worst. Other cards can wait that long.
+#: With at most this many lines, and pairs of an old line and an equal new line, a comparison takes at most about ten
+#: milliseconds. Other cards can wait that long.
 _QUICK_LINES, _QUICK_PAIRS = 400, 4_000
 _HUNK = re.compile(r"@@ -[0-9]+(?:,(?P<old>[0-9]+))? \+[0-9]+(?:,(?P<new>[0-9]+))? @@")
 _UNENDED = "\n\\ No newline at end of file"
@@ -42,11 +43,11 @@ class FileChange:
 
 
 def change(path: str, old: str | None, new: str, *, closely: bool = True) -> FileChange:
-    """Return the change from one text to another. `old` is None if there is no file yet.
+    """Return the difference between the old and the new text of a file. `old` is None if the file is new.
 
-    Without `closely`, everything between the shared start and the shared end counts as changed, as in a long text.
-    Only a line feed ends a line, so another line break can't hide a part of a line. The lines of private keys are
-    masked, because a diff may show a part of a key without the key's first line.
+    Without `closely`, everything between the equal start and the equal end counts as changed, as in a long text. Only a
+    line feed ends a line, so another line break can't hide a part of a line. The lines of private keys are masked,
+    because a diff may show a part of a key without the key's first line.
     """
     before = old or ""
     few = closely and max(_lines(before), _lines(new)) <= _COMPARED
@@ -56,7 +57,7 @@ def change(path: str, old: str | None, new: str, *, closely: bool = True) -> Fil
 
 
 def is_quick(edits: Sequence[tuple[str, str]]) -> bool:
-    """Return whether all these pairs of an old and a new text together can be compared closely at once."""
+    """Return whether comparing all these pairs of an old and a new text takes only about ten milliseconds."""
     if sum(text.count("\n") + 1 for pair in edits for text in pair) > _QUICK_LINES:
         return False
     counted = ((Counter(lines_of(old)), Counter(lines_of(new))) for old, new in edits)
@@ -69,10 +70,10 @@ def is_diff(preview: str) -> bool:
 
 
 def sides(diff: str) -> tuple[str, str]:
-    """Return the old lines and the new lines of a unified diff. The lines that both texts have are in both.
+    """Return the old text and the new text of a unified diff. Unchanged lines are in both texts.
 
-    After a cut, a hunk has fewer lines than its header says. After a cut, a line that looks like a header counts as a
-    line of the text, so that no line of the text is left out.
+    If the diff was cut, a hunk has fewer lines than its header says. In such a hunk, a line that looks like a header
+    counts as a line of the text, so that no line of the text is lost.
     """
     old: list[str] = []
     new: list[str] = []
@@ -85,7 +86,7 @@ def sides(diff: str) -> tuple[str, str]:
         elif left == (0, 0) and _is_header(lines[at : at + 3]):
             at += 1
         elif not line.startswith("\\"):
-            # A line without a sign is our count of the text that was cut.
+            # A line without a sign replaces cut lines and gives their number. It counts as a line of both texts.
             removed, added = not line.startswith("+"), not line.startswith("-")
             text = line[1:] if line[:1] in {"-", "+", " "} else line
             old += [text] * removed
@@ -96,9 +97,9 @@ def sides(diff: str) -> tuple[str, str]:
 
 
 def _is_header(lines: Sequence[str]) -> bool:
-    """Return whether these are the two lines that name a file, and the first line of a hunk."""
+    """Return whether these are the two lines that name the files of a diff, and the first line of a hunk."""
     return (
-        len(lines) == 3  # noqa: PLR2004 - the three lines
+        len(lines) == 3  # noqa: PLR2004 - the number of lines in a header
         and lines[0].startswith("--- ")
         and lines[1].startswith("+++ ")
         and _HUNK.match(lines[2]) is not None
@@ -106,15 +107,15 @@ def _is_header(lines: Sequence[str]) -> bool:
 
 
 def lines_of(text: str) -> list[str]:
-    """Return the lines, each with its line feed. The last line may have no line feed."""
+    """Return the lines of a text, each with its line feed. The last line may be without one."""
     *lines, last = text.split("\n")
     return [f"{line}\n" for line in lines] + [last] * bool(last)
 
 
 def _compared(old: str, new: str) -> tuple[list[str], int, int]:
-    """Return the lines of a unified diff after its header, and how many of them remove a line and add one.
+    """Return the lines of a unified diff without its two header lines, and the numbers of removed and added lines.
 
-    The real lines are compared, and keys are shown masked.
+    The lines are compared unmasked. The returned lines have the lines of private keys masked.
     """
     hunks = list(_hunks(old, new))
     marks = [line[:1] for line in hunks]
@@ -136,10 +137,10 @@ def _hunks(old: str, new: str) -> Iterator[str]:
 
 
 def _replaced(old: str, new: str) -> tuple[list[str], int, int]:
-    """Return the same lines and numbers as `_compared`, but with one change: everything between the shared start and
-    the shared end.
+    """Return lines and numbers as `_compared` does, for a change that is one block.
 
-    No list of lines is made, because a megabyte may have half a million of them.
+    The block is everything between the equal start and the equal end of the texts. No list of all lines is made,
+    because a megabyte may have half a million lines.
     """
     if old == new:
         return [], 0, 0
@@ -153,7 +154,7 @@ def _replaced(old: str, new: str) -> tuple[list[str], int, int]:
 
 
 def _shown(text: str, start: int, end: int) -> str:
-    """Return a part of a text that begins and ends with whole lines, with the lines of keys masked."""
+    """Return the lines of a text from index `start` to index `end`, with the lines of private keys masked."""
     masked = mask_key_lines(text)
     if masked == text:
         return text[start:end]
@@ -162,7 +163,10 @@ def _shown(text: str, start: int, end: int) -> str:
 
 
 def _signed(sign: str, text: str) -> str:
-    """Return whole lines with a sign before each, without a line feed at the end, or ""."""
+    """Return the lines of a text, each with a sign in front, and no line feed at the end.
+
+    Return "" for an empty text.
+    """
     if not text:
         return ""
     return sign + text.removesuffix("\n").replace("\n", f"\n{sign}") + _UNENDED * (not text.endswith("\n"))
@@ -173,15 +177,15 @@ def _lines(text: str) -> int:
 
 
 def _span(start: int, length: int) -> str:
-    """Return a range of lines in POSIX's form.
+    """Return a range of lines in the form that POSIX defines for `@@` lines.
 
-    A range of one line has no length. An empty range names the line before it.
+    A range of one line has no length. An empty range gives the number of the line before it.
     """
     return f"{start + 1}" if length == 1 else f"{start + bool(length)},{length}"
 
 
 def _shared_start(one: str, other: str) -> int:
-    """Return the number of equal characters at the start of both texts."""
+    """Return the number of characters in the equal start of both texts."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
@@ -193,9 +197,9 @@ def _shared_start(one: str, other: str) -> int:
 
 
 def _shared_end(one: str, other: str) -> int:
-    """Return the number of characters in the equal lines at the end of both texts.
+    """Return the number of characters in the equal last lines of both texts.
 
-    Both texts must begin at the start of a line.
+    Each text must begin at the beginning of a line.
     """
     low, high = 0, min(len(one), len(other))
     while low < high:

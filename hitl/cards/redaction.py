@@ -1,4 +1,4 @@
-"""Masks secrets in the texts that people and logs see. The texts that are stored, hashed or run keep them.
+"""Masks secrets in the texts that people and logs see. The texts that are stored, hashed or run keep their secrets.
 
 There are two kinds of rules. A format describes credentials that their issuer made recognisable (a prefix, an alphabet,
 a length); these are masked in every text. A name is a word such as `password`: the value that is assigned to such a
@@ -28,7 +28,7 @@ _START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
 _WORD = r"A-Za-z0-9_\-"
 _BASE64 = "A-Za-z0-9+/"
 
-# Prefix of a token -> the alphabet of the characters after it, and the smallest number of these in a token.
+# Prefix of a token -> the characters that may follow in the token, and how many of them a token has at least.
 _PREFIXED: dict[str, tuple[str, int]] = {
     r"gh[pousr]_": ("A-Za-z0-9", 20),  # GitHub
     r"github_pat_": ("A-Za-z0-9_", 20),
@@ -47,11 +47,11 @@ _PREFIXED: dict[str, tuple[str, int]] = {
     r"hf_": ("A-Za-z0-9", 20),  # Hugging Face
     r"SG\.": (_WORD + ".", 40),  # SendGrid
     r"xkeysib-": (_WORD, 30),  # Brevo
-    r"AGE-SECRET-KEY-1": ("A-Z0-9", 20),  # age
-    r"hv[bsr]\.": (_WORD + ".", 20),  # Vault
+    r"AGE-SECRET-KEY-1": ("A-Z0-9", 20),  # age, a tool for encryption
+    r"hv[bsr]\.": (_WORD + ".", 20),  # HashiCorp Vault
     r"do[opr]_v1_": ("0-9a-f", 40),  # DigitalOcean
     r"shp(?:at|ca|pa|ss)_": ("0-9A-Fa-f", 30),  # Shopify
-    r"sayso_": (_WORD, 40),  # our own bearer tokens
+    r"sayso_": (_WORD, 40),  # Sayso's own bearer tokens
     r"dapi": ("0-9a-f", 32),  # Databricks
     r"dp\.(?:audit|ct|pt|sa|scim|st)\.": (_WORD + ".", 20),  # Doppler
     r"lin_(?:api|oauth)_": ("A-Za-z0-9", 30),  # Linear
@@ -65,14 +65,14 @@ _PREFIXED: dict[str, tuple[str, int]] = {
     r"r8_": ("A-Za-z0-9", 30),  # Replicate
     r"sq0(?:atp|csp|idp)-": (_WORD, 20),  # Square
     r"EAAA[A-Z]": ("A-Za-z0-9", 30),  # Meta and Square
-    r"eyJ": (_WORD, 8),  # JWT (RFC 7519); its own format is below
+    r"eyJ": (_WORD, 8),  # JSON Web Tokens (RFC 7519), which have a format of their own below
 }
 _NOT_BY_PREFIX_ALONE = {"eyJ"}
 
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """A pattern with the groups `secret`, which is masked, and `keep`, which stays.
+    """A pattern for one format of secrets. Its group `secret` is masked, and its group `keep` stays.
 
     A text is searched only if it holds one of `hints` (or if there are no hints). The pattern is compiled at the first
     such text, because compiling all patterns takes 10 ms.
@@ -96,7 +96,7 @@ _compiled = cache(re.compile)
 
 
 def _masked(match: re.Match[str]) -> str:
-    """Return the match with its group `secret` replaced by a mask. A secret that is masked already stays."""
+    """Return the whole match with its group `secret` replaced by a mask. If the secret is a mask already, it stays."""
     start, end = match.span("secret")
     before, after = match[0][: start - match.start()], match[0][end - match.start() :]
     return before + _counted(match["secret"]) + after
@@ -116,7 +116,7 @@ def _format(hints: str, pattern: str, flags: int = 0) -> _Format:
 
 _ANY_PREFIX = "|".join(_PREFIXED) + "|sk-"
 _KNOWN_START = re.compile(_ANY_PREFIX)
-#: A mask: it names the secret's kind, if an operator's pattern found the secret, and its length.
+#: A pattern for masks. A mask names the length of the secret, and the secret's kind if an operator's pattern found it.
 _MARK = r"\[masked (?:[a-z][a-z0-9-]{0,30} )?[0-9,]+\]"
 _MASKED = re.compile(rf"(?:(?:{_ANY_PREFIX})?{_MARK})+")
 # A token whose alphabet has hyphens or underscores must also hold a digit or a capital letter. Otherwise a name such
@@ -133,8 +133,9 @@ _PREFIXED_TOKEN = (
     + ")"
 )
 
-# The body of a PEM block, even if its end is missing. A short line counts only before the end of the block, and only
-# if it isn't a plain word, so that no command can be hidden as a line of a key. Each line may have the sign of a diff.
+# The body of a private key between the PEM lines, even if the last PEM line is missing. A short line counts only before
+# that last line, and only if it isn't a plain word, so that no command can be hidden as a line of a key. Each line may
+# begin with the sign of a diff.
 _BREAK = r"(?:\s|\\[nrt]){1,8}+"
 _LONG_LINE = rf"[{_BASE64}=]{{40,}}+"
 _SHORT_LINE = rf"(?=[{_BASE64}]{{0,80}}[A-Z0-9+=])(?!/)[{_BASE64}=]{{1,80}}+"
@@ -148,15 +149,15 @@ _BROKEN_PEM = (
     rf"(?:{_BREAK}{_SIGN}{_SHORT_LINE}(?=[\s\"']{{0,8}}\Z))?"
 )
 _LINE = re.compile(r"[^\r\n]+")
-# Private keys (RFC 7468, OpenPGP, OpenSSH), even if their end is missing
+# Private keys (RFC 7468, OpenPGP, OpenSSH), even if their last line is missing.
 _PRIVATE_KEY = _format(
     "private",
     r"(?P<keep>-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)"
     rf"(?P<secret>{_WHOLE_PEM}|{_BROKEN_PEM})",
 )
 
-# Class names can begin with `sk-` too. So a token has 20 letters and digits in a row or, if it has hyphens, both a
-# digit and a capital letter.
+# Class names can begin with `sk-` too. So an OpenAI token must have 20 letters and digits in a row or, if it has
+# hyphens, both a digit and a capital letter.
 _OPENAI = (
     rf"[A-Za-z0-9]{{20,}}+(?![{_WORD}])"
     rf"|(?=[{_WORD}]{{0,48}}[0-9])(?=[{_WORD}]{{0,48}}[A-Z])[{_WORD}]{{20,}}+"
@@ -164,7 +165,7 @@ _OPENAI = (
 
 _FORMATS = (
     _PRIVATE_KEY,
-    _format(  # The webhook's path is the credential: Slack, Discord, Microsoft Teams
+    _format(  # Addresses of webhooks (Slack, Discord, Microsoft Teams), whose path is the secret
         "hooks webhook",
         r"(?P<keep>https?://(?:hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/"
         r"|(?:[a-z]{1,10}\.)?discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{5,25}/"
@@ -187,15 +188,15 @@ _FORMATS = (
         rf"(?P<keep>aws.{{0,20}}(?:secret|session|security).{{0,30}}?[=:'\"\s,])(?P<secret>[{_BASE64}]{{40,}}+={{0,2}})",
         re.IGNORECASE,
     ),
-    _format(  # Azure storage and service bus connection strings
+    _format(  # Azure: connection strings for storage and the service bus
         "accountkey sharedaccesskey",
         rf"(?P<keep>(?:AccountKey|SharedAccessKey)=)(?P<secret>[{_BASE64}]{{20,}}+={{0,2}})",
     ),
-    _format(  # Telegram: the number is the bot's public id
+    _format(  # Telegram bot tokens; the number in front is the bot's public id and stays
         ":",
         _START + r"(?P<keep>(?:bot)?[0-9]{8,10}:)(?P<secret>[A-Za-z0-9_-]{35})(?![A-Za-z0-9_-])",
     ),
-    _format(  # Discord bots
+    _format(  # Discord bot tokens
         ".",
         _START + r"(?P<secret>[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40})(?![\w.-])",
     ),
@@ -205,7 +206,7 @@ _FORMATS = (
     _format("-us", _START + r"(?P<secret>[0-9a-f]{32}-us[0-9]{1,2})(?![0-9A-Za-z-])"),  # Mailchimp
     _format("sk", _START + r"(?P<keep>SK)(?P<secret>[0-9a-f]{32})(?![0-9A-Za-z])"),  # Twilio
     _format("", rf"(?P<secret>{_PREFIXED_TOKEN})"),
-    _format("sk-", _START + rf"(?P<keep>sk-)(?P<secret>{_OPENAI})"),  # OpenAI, and others with the same prefix
+    _format("sk-", _START + rf"(?P<keep>sk-)(?P<secret>{_OPENAI})"),  # OpenAI, and others with the prefix `sk-`
     _format(  # HTTP credentials, RFC 9110 section 11
         "authorization",
         r"(?P<keep>authorization[\\\"']{0,3}\s{0,3}[:=,]\s{0,3}[\\\"']{0,3}"
@@ -229,13 +230,13 @@ _FORMATS = (
         r"(?:;\s?[\w.!#%*+^~-]{1,80}=[^\s\"'`$\\;|&<>()]*+)*+)",
         re.IGNORECASE,
     ),
-    _format(  # User information in URLs, RFC 3986 section 3.2.1
+    _format(  # User name and password in URLs, RFC 3986 section 3.2.1
         "://",
         r"(?P<keep>[a-z][a-z0-9+.-]{0,30}://[^\s/@:?#\"'`$()<>|;&]{0,200}:)"
         r"(?P<secret>(?!\$)[^\s/@\"'`()<>|;&]{1,400})(?=@[\w\[$.-])",
         re.IGNORECASE,
     ),
-    _format(  # curl's -u NAME:PASSWORD
+    _format(  # The name and password after curl's -u
         "curl",
         r"(?P<keep>\bcurl\b[^\n|;&<>]{0,400}?\s(?:-[A-Za-z]{0,8}[uU]\s{0,3}|--(?:proxy-)?user[=\s]\s{0,3})[\"']?"
         r"[^\s:\"'$`]{1,100}:)(?P<secret>(?!\$)[^\s\"'`|;&<>]{1,400})",
@@ -259,7 +260,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Names are split into words. A name means a secret by its last word (_SECRET_WORDS) or its last two (_SECRET_PAIRS).
+# Names are split into words. A name belongs to a secret if its last word is in _SECRET_WORDS, or its last two words are
+# in _SECRET_PAIRS.
 _SECRET_WORDS = _words(
     """
     accesskey accesstoken apikey apisecret apitoken authorization authtoken bearer bottoken clientsecret cookie
@@ -279,14 +281,14 @@ _FIRST_WORDS = {
     "auth": "basic http npm proxy",
 }
 _SECRET_PAIRS = {f"{first} {last}" for last, firsts in _FIRST_WORDS.items() for first in _words(firsts)}
-# These words may come after a secret's name, as in `password_old`. The whole name then means a secret too.
+# These words may follow the name of a secret, as in `password_old`. They are ignored.
 _TRAILING = _words(
     """
     again b64 base64 confirm confirmation current dev hex live new old plain plaintext prod production raw repeat
     staging str string test value
     """
 )
-# After one of these words, `token` means a place in a list or a piece of text. Such a token is no secret.
+# After one of these words, as in `max_token`, `token` means a piece of text or a position in a list, and no secret.
 _PLAIN_TOKENS = _words(
     """
     bos cancel cancellation cls continuation count design end eos last mask max min next num pad page pagination
@@ -297,8 +299,8 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _NUMBER = re.compile(r"[0-9]+")
 _NAME_LENGTH = 80
 
-#: A text that surely holds no secret: every format has at least 11 characters, and an assignment has a sign or a blank
-#: in it. This test is quick, because a list of a hundred thousand words is masked word by word.
+#: A text that surely holds no secret. Every format has at least 11 characters, and an assignment holds a sign or a
+#: blank. This test is fast, because a list of a hundred thousand words is masked word by word.
 _SHORT_WORD = re.compile(r"[A-Za-z0-9_/-]{0,10}")
 _HINT = re.compile(r"token|secret|pass|pwd|key|auth|cookie|credential|jwt|bearer|phrase")
 _GAP = r"[ \t]{0,3}"
@@ -314,9 +316,8 @@ _VALUE = re.compile(
     rf"|(?P<bare>(?:{_ANY_PREFIX})?{_MARK}(?=#)"
     rf"|(?![\w.]{{1,80}}\()(?:{_MARK}|[^\s\"'`,;&|<>(){{}}\\])++)"
 )
-# Texts that aren't secrets although they follow a secret's name: references such as `$TOKEN`, words such as `null`, and
-# names of schemes such as `bearer`. A reference is recognised by its first character, so that a long reference isn't
-# read again and again.
+# Values after the name of a secret that aren't secrets: references such as `$TOKEN`, words such as `null`, and names of
+# schemes such as `bearer`. The first character shows a reference, so a long reference isn't read again and again.
 _REFERENCE = re.compile(r"\\{0,3}[\"']?[$<]")
 _STAND_IN = re.compile(
     r"%\w+%|\*+|\.{3}|…|x{3,}|true|false|null|none|nil|undefined|yes|no|on|off"
@@ -335,12 +336,12 @@ _CURL_USER = ("-u", "-U", "--user", "--proxy-user")
 _FLAG = re.compile(r"--?[A-Za-z][A-Za-z0-9_-]*")
 
 
-#: Kind of secret -> the operator's own pattern for it.
+#: Kind of secret -> the compiled pattern that the operator gave for it.
 _own: dict[str, Any] = {}
 
 
 def mask_also(patterns: Mapping[str, str]) -> None:
-    """Replace the operator's own patterns. The key of a pattern is the name that its mask shows.
+    """Replace the operator's own patterns. The key of a pattern is the name that its masks show.
 
     Texts that match a pattern are masked everywhere in this process, as are texts in the built-in formats. The patterns
     have RE2's syntax, which takes linear time on any text. Raises ValueError for an invalid pattern, and for a pattern
@@ -351,7 +352,7 @@ def mask_also(patterns: Mapping[str, str]) -> None:
 
 
 def _compiled_own(kind: str, pattern: str) -> Any:
-    import re2  # noqa: PLC0415 - a native library; loaded only if an operator has patterns
+    import re2  # noqa: PLC0415 - a native library that few operators need
 
     options = re2.Options()
     options.log_errors = False
@@ -373,8 +374,8 @@ def _mask_own(text: str) -> str:
 def mask(text: str, *, code: bool = False) -> str:
     """Return the text with its secrets masked.
 
-    With `code`, only two kinds of secrets are masked: those in a known format, and values with a known prefix that are
-    assigned to a secret's name. Masking a masked text changes nothing.
+    With `code`, an assigned value is masked only if it begins with a known prefix. Secrets in a known format are always
+    masked. Masking a masked text changes nothing.
     """
     if _own:
         text = _mask_own(text)
@@ -389,7 +390,7 @@ def mask(text: str, *, code: bool = False) -> str:
 
 
 def mask_key_lines(text: str) -> str:
-    """Return the text with its private keys masked line by line, so that the number of lines stays."""
+    """Return the text with its private keys masked line by line, so that the number of lines doesn't change."""
     if "private" not in text.lower():
         return text
     masked: str = _compiled(_PRIVATE_KEY.pattern).sub(
@@ -401,8 +402,8 @@ def mask_key_lines(text: str) -> str:
 def mask_value(value: Any, *, code: bool = False) -> Any:
     """Return a JSON value with its secrets masked at any depth.
 
-    Values under a secret's name are masked whole, except truth values, null and empty strings. All other strings are
-    masked as `mask` does, with `code`.
+    Values under the name of a secret are masked whole, except booleans, null and empty strings. All other strings are
+    masked as `mask` does; `code` is as in `mask`.
     """
     if isinstance(value, str):
         return mask(value, code=code)
@@ -414,10 +415,10 @@ def mask_value(value: Any, *, code: bool = False) -> Any:
 
 
 def is_secret_name(name: str) -> bool:
-    """Return whether this is the name of a secret: `db_password`, `apiKey`, `X-Auth-Token`, but not `max_tokens`."""
+    """Return whether a name belongs to a secret: `db_password`, `apiKey`, `X-Auth-Token`, but not `max_tokens`."""
     name = name[-_NAME_LENGTH:]
     if not _HINT.search(name.lower()):
-        return False  # _HINT matches every secret word and pair, so the name has none
+        return False  # without a match of _HINT, the name holds no word from the tables
     words = [word.lower() for word in _WORDS.findall(name)]
     while words and (words[-1] in _TRAILING or _NUMBER.fullmatch(words[-1])):
         words.pop()
@@ -437,9 +438,9 @@ def _mask_object(value: Mapping[str, Any], *, code: bool) -> dict[str, Any]:
 
 
 def by_name(items: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the items with masked names. If masked names are equal, the second gets a `'` at its end, the third `'2`.
+    """Return items with (masked) names as a dict. If names are equal, the second gets a `'` at its end, the third `'2`.
 
-    Counting takes little time, however many names are equal.
+    The time doesn't grow with the square of the number of equal names.
     """
     named: dict[str, Any] = {}
     marks: Counter[str] = Counter()
@@ -453,13 +454,16 @@ def by_name(items: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _describes_a_secret(value: Mapping[str, Any]) -> bool:
-    """Return whether an object gives a secret by name and value: `{"name": "Authorization", "value": ...}`."""
+    """Return whether an object holds a secret under "value" and its name in another member.
+
+    For example, `{"name": "Authorization", "value": ...}` is such an object.
+    """
     names = (item for key, item in value.items() if key.lower() in {"name", "key", "header"})
     return any(isinstance(name, str) and is_secret_name(name) for name in names)
 
 
 def _mask_items(items: Sequence[Any], *, code: bool) -> Iterator[Any]:
-    """Yield the masked items of a list of words, such as a command.
+    """Yield the masked items of a list, which may be the words of a command.
 
     The item after a flag such as `--password` is masked whole. In the item after curl's `-u`, the part after the colon
     is masked.
@@ -477,7 +481,10 @@ def _mask_items(items: Sequence[Any], *, code: bool) -> Iterator[Any]:
 
 
 def _hide(value: Any) -> Any:
-    """Return the value under a secret's name, with every text and number masked whole. A known prefix stays."""
+    """Return the value under a secret's name, with every text and number in it masked.
+
+    A text keeps a known prefix, such as `ghp_`.
+    """
     if isinstance(value, dict):
         return {key: _hide(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -523,10 +530,10 @@ def _names_a_secret(name: re.Match[str]) -> bool:
 
 
 def _is_a_secret(name: re.Match[str], value: re.Match[str]) -> bool:
-    """Return whether the value after a secret's name is a secret.
+    """Return whether the value that is assigned to a secret's name is really a secret.
 
     After a colon, a plain word that is followed by another word is part of a sentence. An absolute path after `PWD` is
-    no secret, because a shell keeps its working folder there (POSIX.1-2024, XBD 8.3).
+    no secret, because a shell keeps its working folder in `PWD` (POSIX.1-2024, XBD 8.3).
     """
     text = value[str(value.lastgroup)]
     if _STAND_IN.fullmatch(text) or (name["name"] == "PWD" and text.startswith("/")):

@@ -1,6 +1,7 @@
-"""The sessions of agents that have pending requests, such as one run of a coding agent: as data, and in words.
+"""The sessions of agents that have pending requests, as data and in words.
 
-An agent chooses its session's name. So calls belong to one session only if their requester is the same too.
+A session is, for example, one run of an agent. An agent chooses the name of its session. So calls belong to one session
+only if they also have the same requester.
 """
 
 from __future__ import annotations
@@ -22,34 +23,34 @@ if TYPE_CHECKING:
     from hitl.call import Call
     from hitl.cards.wording import Wording
 
-#: The most characters that are shown of a name (of an agent, a project or a session), and of a folder.
+#: The highest numbers of characters shown: of a name (of an agent, a project or a session), and of a folder.
 _NAME, _FOLDER = 60, 120
 _SEPARATORS = re.compile(r"[/\\]+")
 
 
 class WaitingSession(Struct, frozen=True):
-    """One agent's session and its pending calls, at least one call, oldest first."""
+    """An agent's session with its pending calls, oldest first. There is at least one call."""
 
     calls: tuple[Call, ...]
 
     @property
     def newest(self) -> Call:
-        """The call that was asked for last.
+        """The newest call of the session.
 
-        Its working folder is shown for the session, because an agent may change folders.
+        Its working folder counts as the session's folder, because an agent may change folders.
         """
         return self.calls[-1]
 
     @property
     def project(self) -> str:
-        """The last name in the path of the working folder, or '' if the folder isn't known."""
+        """The name of the session's working folder, without its path, or '' if the folder isn't known."""
         return next(filter(None, reversed(_SEPARATORS.split(self.newest.cwd or ""))), self.newest.cwd or "")
 
 
 def waiting_sessions(pending: Iterable[Call]) -> list[WaitingSession]:
-    """Group pending calls, oldest first, by their sessions. The session that has waited longest comes first.
+    """Return the sessions of these pending calls. The calls must be in the order of their age, oldest first.
 
-    Calls without a session are left out, because no agent's session waits for them.
+    The session that has waited longest is first. Calls without a session are left out.
     """
     found: dict[tuple[str, str, str], list[Call]] = {}
     for call in pending:
@@ -59,7 +60,7 @@ def waiting_sessions(pending: Iterable[Call]) -> list[WaitingSession]:
 
 
 def session_view(session: WaitingSession, names: Names = NOBODY) -> dict[str, Any]:
-    """Return a session for a reader who may see its calls, as JSON types. Secrets are masked."""
+    """Return a session as JSON types, with secrets masked. The reader must be permitted to see its calls."""
     newest = session.newest
     return {
         "agent": _told(newest.agent),
@@ -78,7 +79,7 @@ def session_view(session: WaitingSession, names: Names = NOBODY) -> dict[str, An
 
 
 def session_text(session: WaitingSession, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:
-    """Return two lines about a session: its agent, project, name, size and start, and its newest request."""
+    """Return two lines about a session: agent, project, name, number of calls and start; then its newest request."""
     say, newest, count = wording.say, session.newest, len(session.calls)
     folder = say("session.folder", folder=quoted(mask(newest.cwd), _FOLDER)) if newest.cwd else ""
     first = say(
@@ -96,10 +97,13 @@ def session_text(session: WaitingSession, names: Names = NOBODY, wording: Wordin
 
 
 def _told(text: str) -> str:
-    """Return a name that the agent gave. It is masked before it is cut, so that no part of a secret shows."""
+    """Return a name that an agent chose, on one line.
+
+    It is masked before it is cut, so that no part of a secret shows.
+    """
     return one_line(mask(text), _NAME)
 
 
 def _quoted(text: str) -> str:
-    """Return a name that the agent gave, for use in a sentence, in quotation marks unless it is plain."""
+    """Return a name that an agent chose, for use in a sentence: in quotation marks unless it is plain."""
     return quoted(mask(text), _NAME)

@@ -1,8 +1,8 @@
 """Makes the readable form of a requested action: a phrase for the headline, and the parts that show the action itself.
 
-The parts are the shell line as a person would type it, the diff of a change, and the arguments in the caller's order.
-All texts are visible and masked. A long text is cut in the middle. Between its start and its end, a line that Sayso
-adds says how much is hidden.
+The parts are the command as a shell line, the diff of a change, and the arguments in the caller's order. All texts are
+visible and masked. A long text is cut in the middle. Between its start and its end, a line that Sayso adds says how
+much is hidden.
 """
 
 from __future__ import annotations
@@ -30,21 +30,23 @@ if TYPE_CHECKING:
     from hitl.call import Call
     from hitl.cards.wording import Wording
 
-#: The room on a card for arguments and for a preview. Longer texts are cut in the middle; Details shows them whole.
+#: The space on a card for the arguments, in characters. The next line sets the space for a preview. Longer texts are
+#: cut in the middle, and only the details show them whole.
 ARGUMENT_CHARS = 1200
 PREVIEW_CHARS = 1600
 PREVIEW_LINES = 24
-#: A value up to this length shares a line with its name.
+#: The highest number of characters of a value that is shown on the same line as its name.
 _INLINE = 160
 _NAME = 60
 _PHRASE = 200
 _LEAST_PER_ARGUMENT = 120
-#: A text that is cut gets at least this many characters of room.
+#: A text that is cut keeps at least about this many characters.
 _LEAST = 40
 _PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
 _COMMANDS = COMMANDS[1:]
 _SHELLS = frozenset({"bash", "shell", "sh", "zsh", "run", "run_command", "execute_command", "exec", "terminal"})
-#: The arguments whose whole effect a diff shows, and the arguments that the executor's sentence may name.
+#: The arguments whose whole effect a diff shows. The next line holds the arguments that the executor's sentence may
+#: show.
 _IN_DIFFS = frozenset({"text", "content", "old", "new", "patch", *(name for pair in TEXTS for name in pair)})
 _IN_SENTENCES = frozenset({"path", "file_path", "pattern"})
 _AT_THE_TOP = ("@@ -1 ", "@@ -1,", "@@ -0,0 ")
@@ -54,22 +56,22 @@ _HEADERS = re.compile(r"--- [^\n]*\n\+\+\+ [^\n]*\n")
 
 
 class PartKind(StrEnum):
-    """The kinds of parts of a card."""
+    """The kinds of parts that show an action on a card."""
 
     #: A command or another text, in its own block.
     CODE = "code"
     #: A unified diff, in its own block.
     DIFF = "diff"
-    #: An argument: its name, and its value if both fit on one line.
+    #: An argument's name, and its value if the value fits on the same line.
     FIELD = "field"
-    #: An argument that is an empty text. The part shows Sayso's words in its place.
+    #: An argument whose value is an empty text. The part shows words of Sayso instead of the value.
     EMPTY = "empty"
-    #: A line that Sayso adds. It counts hidden text or hidden arguments.
+    #: A line of Sayso that gives the number of hidden characters, lines or arguments.
     OURS = "ours"
 
 
 class Part(Struct, frozen=True):
-    """One part of the requested action, as a card shows it."""
+    """One part of a requested action, as a card shows it."""
 
     kind: PartKind
     text: str
@@ -77,23 +79,24 @@ class Part(Struct, frozen=True):
 
 
 class Shown(Struct, frozen=True):
-    """The readable form of a requested action. `phrase` follows "wants to" in the headline."""
+    """The readable form of a requested action. `phrase` follows "wants to" in the headline of the card."""
 
     phrase: str
     parts: tuple[Part, ...]
     #: The action on one line, for push notifications and decided cards.
     line: str
-    #: `run` for a command, `ask` for a question, `do` for anything else.
+    #: The kind of action: `run` for a command, `ask` for a question, `do` for anything else.
     act: str
     #: The number of characters that the card leaves out.
     left_out: int
-    #: The number of arguments that the operator's headline leaves to the details.
+    #: The number of arguments that only the details show, because of the operator's headline.
     below: int = 0
 
 
 def show(call: Call, share: float = 1.0, wording: Wording = IN_ENGLISH) -> Shown:
-    """Return the readable form of a call's action. `share` is the fraction of the usual room that the form may take.
-    The same parts are left out in every language.
+    """Return the readable form of a call's action.
+
+    `share` is the fraction of the usual space that the form may take. In every language, the same parts are left out.
     """
     if is_question(call):
         return _question(call, wording)
@@ -103,7 +106,7 @@ def show(call: Call, share: float = 1.0, wording: Wording = IN_ENGLISH) -> Shown
 
 
 def _question(call: Call, wording: Wording) -> Shown:
-    """Return the whole question in its own block, and its options with their numbers."""
+    """Return the readable form of a question: its text in a block, and its options with their numbers."""
     text = safe(mask(asked(call)))
     numbered = [Part(PartKind.FIELD, label, str(number)) for number, label in enumerate(labels(call), start=1)]
     return Shown(
@@ -112,23 +115,24 @@ def _question(call: Call, wording: Wording) -> Shown:
 
 
 def labels(call: Call) -> tuple[str, ...]:
-    """Return the options of a question as a card and its buttons show them."""
+    """Return the options of a question as the card and its buttons show them, or () if the question has no options."""
     return tuple(one_line(mask(option)) for option in options(call))
 
 
 def masked_arguments(call: Call) -> Mapping[str, Any]:
-    """Return the arguments with their secrets masked, in the caller's order and with the caller's digits."""
+    """Return the arguments with secrets masked, in the caller's order and with the caller's digits."""
     return masked(call).values
 
 
 class _Told:
-    """Takes a request apart: into the phrase, the diff, the command, and the arguments that are left to show."""
+    """Divides a request into its phrase, its diff, its command, and the remaining arguments."""
 
     def __init__(self, call: Call, wording: Wording) -> None:
         self._call = call
         self._wording = wording
         texts = masked(call)
-        #: All arguments, for the operator's headline, and the arguments that no other part of the card shows so far.
+        #: `_all` holds all arguments, for the operator's headline. `_left` holds the arguments that no other part of
+        #: the card shows.
         self._all = self._left = texts.values
         self._texts, self._lines = texts.arguments, texts.lines
         self.below = 0
@@ -152,7 +156,10 @@ class _Told:
             self._left = {name: value for name, value in self._left.items() if name not in names}
 
     def _take_command(self) -> str | None:
-        """Return the shell line of a request that runs a command, or None. Drop the arguments that the line shows."""
+        """Return the shell line of a request that runs a command, or None.
+
+        The arguments that the line shows are removed from `_left`, so that the card doesn't show them twice.
+        """
         if "argv" in self._left and "argv" in self._lines:
             self._take({"argv", *self._said_elsewhere(self._left["argv"])})
             return self._lines["argv"]
@@ -167,9 +174,10 @@ class _Told:
         return None
 
     def _said_elsewhere(self, argv: Sequence[str]) -> Iterator[str]:
-        """Yield the arguments of a command that the card needn't show again.
+        """Yield the names of arguments that a command's card shows already in another place.
 
-        These are the folder, if the card's place names it, and the hashes of script files that the command names.
+        These are the folder, if it is the call's folder, and the hashes of script files, if the command names these
+        files.
         """
         if self._left.get("cwd") == self._call.cwd:
             yield "cwd"
@@ -180,7 +188,11 @@ class _Told:
             yield "script_sha256"
 
     def _phrase(self) -> str:
-        """Return the phrase: the operator's headline, else "run" or the executor's sentence, else the tool's name."""
+        """Return the phrase for the headline.
+
+        The first of these that exists is taken: the operator's headline, "run" for a command, the executor's sentence,
+        the tool's name.
+        """
         card, call = self._call.verdict.card, self._call
         if card and card.headline and (told := filled(card.headline, self._all)):
             self._leave_below(card.fields, told[1])
@@ -202,11 +214,11 @@ class _Told:
         return self._wording.say("card.wants.use", tool=quoted(call.tool))
 
     def _stored(self, sentence: str) -> str:
-        """Return a sentence that was stored in English, on one line, in the card's language."""
+        """Return a sentence that was stored in English, on one line and in the language of the card."""
         return one_line(mask(self._wording.retold(sentence)), _PHRASE)
 
     def _within(self, phrase: str) -> str:
-        """Return the phrase for use inside a sentence: `Pay` becomes `pay` in English, `SQL` stays."""
+        """Return the phrase in the form for the middle of a sentence: in English `Pay` becomes `pay`, `SQL` stays."""
         lowers = self._wording.lowers and not phrase[1:2].isupper()
         return phrase[:1].lower() + phrase[1:] if lowers else phrase
 
@@ -215,10 +227,9 @@ class _Told:
         return isinstance(value, str) and 0 < len(value) <= _NAME and quoted(value) in phrase
 
     def _leave_below(self, fields: Sequence[str] | None, whole: frozenset[str]) -> None:
-        """Drop the arguments that the operator's headline shows whole, and the arguments that the operator wants to
-        hide.
+        """Remove the arguments that the operator's headline shows whole, or that the operator keeps off the card.
 
-        Details still shows them all. A high or critical request ignores the operator's `fields`.
+        The details still show all of them. A high or critical request ignores the operator's `fields`.
         """
         rest = self._left.keys() - whole
         if fields is not None and self._call.verdict.risk.rank < Risk.HIGH.rank:
@@ -228,13 +239,13 @@ class _Told:
         self._take(self._left.keys() - rest)
 
     def _line(self) -> str:
-        """Return the action on one line: the command, or the phrase."""
+        """Return the action on one line: the command if the request runs one, else the phrase."""
         if self.act == "run" and self._command is not None:
             return one_line(self._command.strip(), _PHRASE)
         return self.phrase
 
     def parts(self, share: float) -> tuple[tuple[Part, ...], int]:
-        """Return the parts, cut to their share of the room, and the number of characters that are left out."""
+        """Return the parts, cut to their share of the space, and the number of characters that are left out."""
         room = int(ARGUMENT_CHARS * share)
         parts: list[Part] = []
         left_out = 0
@@ -269,10 +280,10 @@ class _Told:
 
 
 def _diff(call: Call) -> tuple[str, bool]:
-    """Return the preview, and whether it is a unified diff.
+    """Return the preview as text, and whether it is a unified diff.
 
-    The two header lines of a diff of one file are left out, because the card's first line names the file already. The
-    `@@` line is left out too if the diff has only one change, at the top of the file.
+    If the diff is about one file, its two header lines are left out, because the headline names the file already. If it
+    has only one change, at the top of the file, the `@@` line is left out too.
     """
     shown = folded(masked(call).preview.removesuffix("\n"))
     if not shown.startswith("--- "):
@@ -286,7 +297,7 @@ def _diff(call: Call) -> tuple[str, bool]:
 
 
 def _label(name: str) -> tuple[str, int]:
-    """Return an argument's name as a label, and the length of the whole name. Unusual names are quoted."""
+    """Return an argument's name as a label, and the length of the uncut name. An unusual name is quoted."""
     shown = visible(name, keep_newlines=False)
     return (shown, len(shown)) if _PLAIN_NAME.fullmatch(shown) else (quoted(name, _NAME, always=True), len(shown))
 
@@ -301,8 +312,10 @@ def _field(name: str, text: str, room: int, wording: Wording) -> tuple[list[Part
 
 
 def _block(kind: PartKind, text: str, room: int, wording: Wording) -> tuple[list[Part], int]:
-    """Return a text as one block, or its start and its end as two blocks, with a line about the hidden text between
-    them.
+    """Return a text as parts of a card, and the number of characters that are left out.
+
+    A short text is one block. A long text becomes two blocks, its start and its end, with a line about the hidden text
+    between them.
     """
     if not text:
         return [], 0
@@ -329,5 +342,5 @@ def _split_lines(text: str) -> tuple[str, str, int]:
 
 
 def _within(text: str, units: int) -> int:
-    """Return a number of characters that surely fits into this many UTF-16 units, in which chat platforms count."""
+    """Return how many characters of the text surely fit into `units` UTF-16 units, which chat platforms count."""
     return units // 2 if not text.isascii() and _ASTRAL.search(text) else units

@@ -1,7 +1,8 @@
 """Headlines that an operator writes for a tool, such as `Pay {amount} {currency} to {to}`.
 
-The substitution is our own, and not Python's: a place names an argument or a value inside an argument (`{to.name}`),
-and nothing else. Values are quoted (`hitl.cards.text.quoted`), so that no value looks like words of the operator.
+Sayso substitutes the braces itself, without Python's formatting. A name in braces means an argument, or a value inside
+an argument (`{to.name}`), and nothing else. Values are quoted (`hitl.cards.text.quoted`), so that no value looks like
+words of the operator.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ if TYPE_CHECKING:
 
 _PLACE = re.compile(r"\{([^{}]*)\}")
 _NAME = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
-#: A value longer than this is cut in the headline and shown again below it.
+#: The highest number of characters of a value in the headline. A longer value is cut there, and shown again below it.
 LONGEST = 60
-#: The longest headline, and the longest sentence about undoing, that a policy or a setting may give.
+#: The highest number of characters of a headline, and of a sentence about undoing, in a policy or a setting.
 LONGEST_TEMPLATE = LONGEST_UNDO = 200
-#: The templates that `check` takes, as a regular expression of JSON Schema.
+#: The templates that `check` accepts, as a regular expression for JSON Schema.
 PATTERN = rf"^(?:[^{{}}]|\{{{_NAME.pattern}\}})*$"
 
 
 def check(template: str) -> str:
-    """Return the template unchanged. Raises ValueError, with the reason, if it can't be filled."""
+    """Return the template unchanged. Raises ValueError with the reason if it isn't a valid template."""
     rest = _PLACE.sub("", template)
     if "{" in rest or "}" in rest:
         raise MisfitError(Misfit.BRACE, template=repr(template))
@@ -39,9 +40,10 @@ def check(template: str) -> str:
 
 
 def filled(template: str, args: Mapping[str, Any]) -> tuple[str, frozenset[str]] | None:
-    """Return the headline and the names of the arguments that it shows whole, or None if an argument is missing.
+    """Return the filled headline, and the names of the arguments that it shows whole.
 
-    `args` must be masked already. An argument that the headline cuts, or shows only in part, isn't shown whole.
+    Return None if an argument is missing. `args` must be masked already. If the headline cuts an argument, or shows
+    only a part of it, the argument isn't among these names.
     """
     values = {name: _value(args, name) for name in _PLACE.findall(template)}
     if None in values.values():
@@ -52,7 +54,10 @@ def filled(template: str, args: Mapping[str, Any]) -> tuple[str, frozenset[str]]
 
 
 def _value(args: Mapping[str, Any], name: str) -> str | None:
-    """Return the text, number or truth value with that name as text, or None for a list, an object or a blank text."""
+    """Return the value that a name in a template means, as text.
+
+    Return None if the value is missing, is a list or an object, or is blank.
+    """
     found: Any = args.get(name)
     if found is None:
         found = args

@@ -1,10 +1,10 @@
-r"""Makes text from others safe to show: it can't hide anything, and can't change the look of the text around it.
+r"""Makes texts of others safe to show: they can't hide anything, and can't change the look of the text around them.
 
-A person must see all that they approve. So a character that is invisible, reorders its neighbours, moves the cursor or
-piles up on the letters beside it is written as an escape, such as `\u{202e}`. The classes of such characters come from
-the Unicode Standard: the general categories C and Z, Default_Ignorable_Code_Point (UAX 44), and more combining marks
-than living scripts put on one letter. Long texts are cut in the middle, between grapheme clusters (UAX 29), and the
-missing characters are counted.
+A person must see all that they approve. So a character is written as an escape, such as `\u{202e}`, if it is invisible,
+reorders its neighbours, moves the cursor, or piles up on a letter. The classes of such characters come from the Unicode
+Standard: the general categories C and Z, Default_Ignorable_Code_Point (UAX 44), and more combining marks than living
+scripts put on one letter. Long texts are cut in the middle, between grapheme clusters (UAX 29), and the missing
+characters are counted.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 
     from hitl.cards.wording import Wording
 
-#: Vietnamese, Hebrew and Tibetan need up to four marks on one letter.
+#: The number of combining marks that stay on one letter. Vietnamese, Hebrew and Tibetan need up to four.
 MARKS_KEPT = 4
 
-# Characters of categories C and Z, except the space, the line feed and the tab; characters that fonts ignore; and two
-# characters that look like a blank or a box. The emoji variation selector has its own rule below.
+# The characters to escape: categories C and Z, except the space, the line feed and the tab; characters that fonts
+# ignore; and two characters that look like a blank or a box. The emoji variation selector has its own rule below.
 _UNSEEN = r"[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\ufffc]--[ \n\t\ufe0f]]"
-# U+FE0F is escaped except right after a picture, and between a keycap's character and its frame (UTS 51).
+# The emoji variation selector U+FE0F is escaped, except right after a picture, and between a keycap's character and its
+# frame (UTS 51).
 _STRAY_SELECTOR = r"\ufe0f(?<![\p{Extended_Pictographic}--\p{C}]\ufe0f)(?<![0-9#*]\ufe0f(?=\u20e3))"
 _MARKS = r"(?P<marks>[\p{M}--\p{Default_Ignorable_Code_Point}]+)"
 _UNSAFE = regex.compile(rf"(?V1){_UNSEEN}|{_STRAY_SELECTOR}|{_MARKS}")
@@ -37,9 +38,10 @@ _LINE_BREAK = regex.compile(r"\r\n|\r|\n")
 _ESCAPE = regex.compile(r"\\u\{[0-9a-f]{1,6}\}")
 _ESCAPE_LENGTH = 10
 _CLUSTER = regex.compile(r"\X")
-# To find a sure cluster boundary, a cut looks at this many characters before it. Clusters of real text are far shorter.
+# The number of characters before a cut that are searched for a place where a cluster surely begins. Clusters of real
+# text are far shorter.
 _LOOK_BACK = 1000
-# A line shows only the start and the end of a long text, so only this many characters of each are made visible.
+# The number of characters that are made visible at each end of a long text, because one line shows only its two ends.
 _EDGE = 5000
 
 _BLANKS_KEPT = 30
@@ -56,7 +58,7 @@ _RETURNS = str.maketrans({"\n": "⏎", "\t": " "})
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A text that may be shortened. `left_out` counts the characters that are missing from it."""
+    """A text that may be cut. `left_out` is the number of characters that are missing from it."""
 
     text: str
     left_out: int
@@ -65,8 +67,8 @@ class Cut:
 def visible(text: str, *, keep_newlines: bool = True) -> str:
     r"""Return the text with an escape for each character that is invisible or changes the look of its neighbours.
 
-    Line feeds and tabs stay, unless `keep_newlines` is false: then they are written `\n` and `\t`. The first four
-    combining marks on a letter stay. Further marks are escaped or, if there are many, counted.
+    Line feeds and tabs stay, but if `keep_newlines` is false they are written `\n` and `\t`. The first four combining
+    marks on a letter stay. Further marks are escaped or, if there are many, replaced by their number.
     """
     if _harmless(text):
         return text
@@ -75,12 +77,12 @@ def visible(text: str, *, keep_newlines: bool = True) -> str:
 
 
 def _harmless(text: str) -> bool:
-    """Return whether the text is printable ASCII on one line, like most texts. Such a text needs no further checks."""
+    """Return whether the text is printable ASCII on one line. Most texts are, and they need no further checks."""
     return text.isascii() and text.isprintable()
 
 
 def encodable(text: str) -> str:
-    r"""Return the text with lone surrogates written as `\ud800`, because UTF-8, and so the record, can't hold them."""
+    r"""Return the text with lone surrogates written as `\ud800`, because UTF-8, and so the store, can't hold them."""
     return text if text.isascii() else text.encode(errors="backslashreplace").decode()
 
 
@@ -97,13 +99,13 @@ def hidden(text: str) -> int:
 def one_line(text: str, limit: int = 200) -> str:
     """Return the visible text on one line of at most `limit` characters.
 
-    A line break becomes a sign, and a text that is too long is cut in the middle.
+    The sign `⏎` replaces each line break, and a text that is too long is cut in the middle.
     """
     if _harmless(text):
         return _cut(text, limit, _in_signs).text
     if (between := len(text) - 2 * _EDGE) > 0:
         head, tail = _in_one_line(text[:_EDGE]), _in_one_line(text[-_EDGE:])
-        # Many marks on one letter become a short count, so the two ends may then be too short to fill the line.
+        # If a letter has many marks, they become a short count. So the two ends may be too short to fill the line.
         if min(len(head), len(tail)) > limit:
             return _cut(head + tail, limit, lambda count: _in_signs(count + between)).text
     return _cut(_in_one_line(text), limit, _in_signs).text
@@ -114,10 +116,10 @@ def _in_one_line(text: str) -> str:
 
 
 def cut_middle(text: str, limit: int, wording: Wording = IN_ENGLISH) -> Cut:
-    """Return the text in at most `limit` characters: its start, a count of the missing characters, and its end.
+    """Return the text in at most `limit` characters: its start, the number of missing characters, and its end.
 
     No grapheme cluster and no escape is split, so the result may be a little shorter. If `limit` is too short for the
-    count itself, the result is longer than `limit`.
+    number itself, the result is longer than `limit`.
     """
     return _cut(text, limit, lambda count: wording.say("card.left_out", count=count))
 
@@ -132,15 +134,15 @@ def _cut(text: str, limit: int, told: Callable[[int], str]) -> Cut:
 
 
 def _in_signs(count: int) -> str:
-    """Return a count in signs, which mean the same in every language, for a line whose reader isn't known."""
+    """Return a note about missing characters that has no words, so that it can be read in every language."""
     return IN_ENGLISH.say("card.left_out.short", count=count)
 
 
 def split_middle(text: str, limit: int) -> tuple[str, str, int]:
-    """Return the start and the end of a text, with at most `limit` characters together, and the number of the other
-    characters.
+    """Return the start and the end of a text, and the number of the characters between them.
 
-    Each part is cut at a line break, if it keeps more than half of its characters that way.
+    Start and end have at most `limit` characters together. Each is cut at a line break if it keeps more than half of
+    its characters that way.
     """
     if len(text) <= limit:
         return text, "", 0
@@ -157,8 +159,8 @@ def folded(text: str) -> str:
     r"""Return a visible text with a count in place of each long run that could push other text out of sight.
 
     Such a run is more than 3 line breaks, more than 30 blanks, or more than 8 times the same escape. For example, 600
-    line feeds become `[⏎ x600]`. The folded text is stored once for readers of all languages, so the counts are written
-    in signs.
+    line feeds become `[⏎ x600]`. The counts have no words, because the folded text is stored once for readers of all
+    languages.
     """
     if _harmless(text) and " " * (_BLANKS_KEPT + 1) not in text:
         return text
@@ -168,7 +170,7 @@ def folded(text: str) -> str:
 
 
 def _once(run: regex.Match[str]) -> str:
-    """Return a repeated escape once, with the number of its repetitions."""
+    """Return the escape of a run once, with the number of its repetitions."""
     return f"{run[1]}{_in_catalogue('card.times', len(run[0]) // len(run[1]))}"
 
 
@@ -177,10 +179,10 @@ def _count_of(run: str, characters: str = "\n") -> int:
 
 
 def quoted(text: str, limit: int = 60, *, always: bool = False) -> str:
-    """Return a value on one line, for use in a sentence, in quotation marks unless it is plain.
+    """Return a value on one line, for use in a sentence: in quotation marks unless it is plain.
 
-    A plain value has only letters, digits, `. / - _ ~ @` and at most two blanks. With `always` it is quoted as well.
-    Quotation marks inside a quoted value are written as escapes, so that the value can't pretend to end early.
+    A plain value has only letters, digits, `. / - _ ~ @` and at most two blanks. With `always`, a plain value is quoted
+    too. Quotation marks inside a quoted value are escaped, so that the value can't seem to end early.
     """
     line = one_line(text, limit)
     if not always and _PLAIN_VALUE.fullmatch(line):
@@ -212,17 +214,21 @@ def _count(match: regex.Match[str]) -> int:
 
 
 def _kept(match: regex.Match[str]) -> int:
-    """Return how many combining marks at the beginning of this run stay. The other marks are escaped or counted.
+    """Return the number of combining marks at the beginning of this run that stay.
 
-    At the start of the text, after a blank and after an escaped character it is 0: there the marks would change a
-    character that isn't part of the text, or our own escape.
+    The other marks are escaped or counted. The number is 0 at the start of the text, after a blank, and after an
+    escaped character. There the marks would change the look of a character that isn't part of the text, or of Sayso's
+    own escape.
     """
     before = match.string[match.start() - 1 : match.start()] if match.start() else ""
     return 0 if not before or _NO_BASE.match(before) else MARKS_KEPT
 
 
 def _boundaries(text: str, place: int) -> tuple[int, int]:
-    """Return the nearest two indexes at which the text may be cut: at or before `place`, and at or after it."""
+    """Return the two indexes nearest to `place` at which the text may be cut.
+
+    The first is at or before `place`, the second at or after it.
+    """
     before, after = _cluster_around(text, place)
     for escape in _ESCAPE.finditer(text, max(place - _ESCAPE_LENGTH, 0), place + _ESCAPE_LENGTH):
         if escape.start() < place < escape.end():
@@ -244,10 +250,10 @@ def _cluster_ends(text: str, start: int) -> Iterator[int]:
 
 
 def _surely_a_boundary(text: str, place: int) -> int:
-    """Return a place at or before `place` where a cluster surely begins: an ASCII character other than a line feed.
+    """Return an index at or before `place` at which a cluster surely begins: an ASCII character other than a line feed.
 
-    A line feed doesn't count, because it may belong to the carriage return before it. If the `_LOOK_BACK` characters
-    before `place` hold no such place, return the index of the first of them.
+    A line feed may belong to the carriage return before it. If the `_LOOK_BACK` characters before `place` hold no such
+    index, return the index of the first of them.
     """
     earliest = max(place - _LOOK_BACK, 0)
     back = range(min(place, len(text) - 1), earliest, -1)

@@ -2,10 +2,10 @@
 
 A platform keeps its own sentences in its `wording.py`, and adds them to the catalogue (`Wording.join`).
 
-A `Wording` is the catalogue of one language. It puts a fact of the core into words (`sentence`), and fills any other
-sentence (`say`). The facts that it fills in are visible and masked already. Templates are `str.format` ones; a number
-before words that depend on it is written `{count:request|requests}`. Programs, the log and the record get English:
-`say` and `sentence` of this module.
+A `Wording` is the catalogue of one language. It turns a fact into a sentence (`sentence`), and fills any other sentence
+(`say`). The facts that it fills in are visible and masked already. Templates have the syntax of `str.format`. A number
+with words that depend on it is written `{count:request|requests}`. Programs, the log and the audit record get English,
+from `say` and `sentence` of this module.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ENGLISH: Mapping[str, str] = {
     "why.no_tool": "No tool of that name may run here.",
     "why.off": "No policy is asked: the mode is off.",
     "why.must_ask": "The caller asked for a human decision.",
-    # the card: the requester, the action and the place
+    # lines of a card: the requester, the action and the place
     "card.headline": "{who} wants to {phrase}",
     "card.headline.asks": "{who} asks",
     "card.agent_of": "{name}'s agent",
@@ -45,7 +45,7 @@ ENGLISH: Mapping[str, str] = {
     "card.folder": "in {folder}",
     "card.stage": "stage {stage}",
     "card.push.place": " · {place}",
-    # the card: the note, the rule, the risk and the warnings
+    # lines of a card: the note, the rule, the risk and the warnings
     "card.note": "{who}: “{note}”",
     "card.note.agent": "{who} says: “{note}”",
     "card.rule": "Rule: {rule}",
@@ -63,7 +63,7 @@ ENGLISH: Mapping[str, str] = {
     "card.hidden": "It holds {count:hidden character|hidden characters}, written out as \\u{{...}}.",
     "card.cut": "{count:character is|characters are} not shown here.",
     "card.refreshed": "Still pending. If you pressed a button while the service was away, press it again.",
-    # the card: the approvers, the deadline and the ways to answer
+    # lines of a card: the approvers, the deadline and the ways to answer
     "card.approvers": "For {people} · expires {time}{name}",
     "card.name": " · {short}",
     "time.days": "{days} d {hours} h",
@@ -107,7 +107,7 @@ ENGLISH: Mapping[str, str] = {
     "card.how.both.thread": "To approve: press, give a reason, press again. Or answer in this thread: {words}",
     "card.how.both.keys": "Approving takes a reason and a second a⏎.",
     "card.how.both.words": "To approve, answer: {words}",
-    # counts of text that a card leaves out
+    # lines that say how much text a card leaves out
     "card.hidden_here": "… {count:character is|characters are} hidden here …",
     "card.lines_hidden": "… {count:line is|lines are} hidden here …",
     "card.arguments_hidden": "… {count:more value is|more values are} hidden here …",
@@ -119,12 +119,12 @@ ENGLISH: Mapping[str, str] = {
     "card.times": "[x{count:,}]",
     "card.empty": "(empty)",
     "card.empty.command": "(an empty command)",
-    # phrases for actions, after "wants to"
+    # phrases for requested actions, after "wants to" in the headline of a card
     "card.does.fallback": "use {tool}",
     "card.does.command": "run",
     "card.does.strange": "do something that this version of Sayso has no words for: {code}",
     "card.strange": "This version of Sayso has no words for this: {code}",
-    # a decided card: the outcome, then the person, the time and the reason
+    # lines of a decided card: the outcome, then the person, the time and the reason
     "card.ended": "{what}: {thing}",
     "end.sign.done": "✅",
     "end.sign.failed": "💥",
@@ -180,7 +180,7 @@ ENGLISH: Mapping[str, str] = {
     "ending.refused": "{by} · {why}. Ask again",
     "ending.lapsed": "{by}, but nobody ran it in time. Ask again",
     "ending.lapsed.unfit": "{by}, but {why}. Nothing ran",
-    # the details
+    # lines of the details of a request
     "details.tool": "Tool: {tools}/{tool}",
     "details.action": "Action: {action}",
     "details.risk": "Risk: {risk} ({why})",
@@ -208,7 +208,7 @@ ENGLISH: Mapping[str, str] = {
         "Digest: {mark} ({digest})\n"
         "Everything above that will run goes into the digest. The same digest in the record means: this ran, unchanged."
     ),
-    # the terminal
+    # texts at a terminal
     "terminal.title": "APPROVAL REQUIRED · {risk}",
     "terminal.question": "QUESTION",
     "terminal.keys.question": "r⏎ don't answer   d⏎ details   or type your answer",
@@ -234,7 +234,7 @@ ENGLISH: Mapping[str, str] = {
     "terminal.sign.undeliverable": "✗",
     "terminal.sign.refused": "!",
     "terminal.sign.unknown": "?",
-    # buttons on chat platforms
+    # labels of buttons on chat platforms
     "button.approve": "Approve",
     "button.approve.steps": "Approve…",
     "button.reject": "Reject",
@@ -243,7 +243,7 @@ ENGLISH: Mapping[str, str] = {
     "button.details": "Details",
     "button.details.shown": "The details are in this chat already, below the card.",
     "card.spare": "{short}: this is a second copy of the card. Use the other one.",
-    # outcomes, for people
+    # outcomes of a request, for people
     "outcome.pending": "pending",
     "outcome.allowed": "allowed by the policy",
     "outcome.denied": "denied by the policy: {why}",
@@ -270,7 +270,7 @@ ENGLISH: Mapping[str, str] = {
     "outcome.how.approved": "approved",
     "outcome.how.allowed": "allowed",
     "outcome.unknown": "unknown whether it ran, {how} by {by}. It is not tried again. Check before you ask again",
-    # answers to a reply
+    # answers to a person's reply to a card
     "answer.approved": "{short} approved.",
     "answer.approved.late_hold": "{short} was approved, but not run: {error}",
     "answer.counted": "{short}: your approval counts. {missing} more must approve.",
@@ -336,7 +336,7 @@ ENGLISH: Mapping[str, str] = {
     "answer.question.other": "That answers nothing. Nothing was decided.",
     "answer.question.prompt": "✍️ {short}: reply to this message with your answer. Never send secrets.",
     "answer.why_approved": "✍️ {short} is not approved yet. Why do you approve it? Reply to this message with your reason.",
-    # commands in chats
+    # answers to commands in chats
     "chat.help": (
         "I run nothing that can't be undone without your say-so.\n"
         "/pending: what is pending\n/sessions: which agents wait\n/show REF: one request whole\n/approve REF\n/reject REF REASON\n"
@@ -366,12 +366,12 @@ ENGLISH: Mapping[str, str] = {
     "chat.unchecked": "I can't look up who you are here. Nothing was decided. Use the buttons.",
     "chat.stranger": "I can't tell which workspace you belong to. Nothing was decided.",
     "chat.broadcast": "A message that goes to the channel too decides nothing. Answer in the thread alone.",
-    # sessions of agents that have pending requests
+    # lists of agents' sessions that have pending requests
     "session.waits": "{agent} · project {project} · session {session}: {requests:request|requests} since {since} UTC{folder}",
     "session.folder": ", in {folder}",
     "session.newest": "Newest: {short} · {sign} {headline}",
     "sessions.none": "No session of an agent waits.",
-    # commands on a platform that puts one name before them, and windows
+    # answers to commands on a platform where all commands begin with one name, and texts in its windows
     "chat.help.sayso": (
         "I run nothing that can't be undone without your say-so.\n"
         "/sayso pending: what is pending\n/sayso sessions: which agents wait\n/sayso show REF: one request whole\n"
@@ -393,7 +393,7 @@ ENGLISH: Mapping[str, str] = {
     "window.page": "page {page} of {pages}",
     "window.page.before": "◀ Back",
     "window.page.next": "More ▶",
-    # refusals
+    # refusals of requests and replies
     "refused.unknown": "There is no request {short}.",
     "refused.unknown.name": "There is no request of that name.",
     "refused.unknown.none": "Nothing is pending.",
@@ -429,7 +429,7 @@ ENGLISH: Mapping[str, str] = {
     "refused.words": "The {name} of a request takes at most {most:character|characters}; this one has {size:,}. Nothing was recorded.",
     "refused.timeout": "A time limit of {given} s isn't possible: it lies between 5 seconds and 7 days.",
     "refused.button": "That button isn't one of ours. Nothing was decided.",
-    # reasons why a call wasn't run
+    # reasons why an approved call wasn't run, or nobody could be asked
     "unfit.row": "integrity check failed: the stored request was changed",
     "unfit.decision": "integrity check failed: the stored decision was changed",
     "unfit.votes": "integrity check failed: the stored votes were changed",
@@ -513,7 +513,7 @@ ENGLISH: Mapping[str, str] = {
     "unfit.unseen": "nobody saw it",
     "unfit.changed": "{why}",
     "unfit.exposed": "{why}",
-    # answers to an agent
+    # outcomes of a request, for the agent that made it
     "agent.succeeded": "{short} was {how} and ran.",
     "agent.denied": "{short} is denied by the policy: {why}. It was not run.",
     "agent.rejected": "{short} was rejected. It was not run.",
@@ -544,12 +544,12 @@ ENGLISH: Mapping[str, str] = {
     "agent.question.undeliverable": "{short} could not be asked: {why}. Nobody answered.",
     "agent.question.denied": "{short} may not be asked by the policy: {why}. Nobody was asked.",
     "agent.question.pending": "{short} requires human approval in the form of an answer, and waits for a person.",
-    # questions of agents to people
+    # texts about agents' questions to people
     "question.tool": "Ask the people who may decide here a question, and wait for the answer: with `options`, one of them; without, any words. Only for what you can't find out yourself. Never ask for passwords, keys or other secrets. An answer approves no other call.",
     "question.does": "ask a question",
     "question.misfit": "A question is text of at most {most} characters, with `options` at most beside it. Nothing was asked.",
     "question.options": "The options of a question are {fewest} to {most} different texts of at most {longest} characters. Nothing was asked.",
-    # the model-backed agent: sentences for people
+    # sentences of the model-backed agent, for people
     "model.says": "{agent} says:",
     "model.help": "Say what you want done. I plan it, and what could do harm waits until a person approves it. Say stop to end what I am doing, and new to make me forget what was said here.",
     "model.title": "Say what you want done, or begin with one of these",
@@ -569,7 +569,7 @@ ENGLISH: Mapping[str, str] = {
     "model.queued": "I am still at work here. I take this up afterwards. Say stop to end what I am doing.",
     "model.forgotten": "I have forgotten what was said here before. What was requested and decided stays on record.",
     "model.stopped": "Stopped. Requests that were withdrawn: {count}. What was running goes on to its end.",
-    # the model-backed agent: sentences for the model
+    # sentences for the model of the model-backed agent
     "model.instructions": (
         "You work in a chat, and people read what you write. Use the tools you have. Some calls need a person's approval:"
         " propose all calls that belong together at once, then wait for their results. Each result says how a call ended."
@@ -587,7 +587,7 @@ ENGLISH: Mapping[str, str] = {
     ),
     "model.call.again": "People rejected this very call in this task, reason: {reason}. It was not asked again.",
     "model.call.stopped": "The turn was stopped before this call ended. It was withdrawn, or it may have run: look before you ask again.",
-    # the offline agent
+    # sentences of the offline agent
     "offline.help": (
         "I can: list [PATH], read PATH, write PATH TEXT, delete PATH, delete all files, run COMMAND."
         " What can't be undone waits for your approval."
@@ -605,7 +605,7 @@ ENGLISH: Mapping[str, str] = {
         "docs/tutorial.md goes through all of it, step by step."
     ),
     "chat.welcome": "{help}\nCtrl-D ends. Pending requests stay pending.",
-    # `sayso token`
+    # output of the command `sayso token`
     "token.made": "That is the token {name}. It isn't shown again. Send it as `Authorization: Bearer ...`, and keep it out of files that agents can read.",
     "token.none": "There is no token.",
     "token.revoked": "The token {name} is revoked.",
@@ -630,7 +630,7 @@ ENGLISH: Mapping[str, str] = {
     "api.invalid": "The request doesn't fit the API ({problems}). Nothing was done.",
     "api.no_gateway": "No MCP server is set up behind this service, so /mcp has no event stream. Nothing was asked or run.",
     "reach.failed": "The service failed on that request; its log says why. Nothing was approved.",
-    # arguments that can't be used; `at` is a JSON pointer
+    # errors about a call's arguments that can't be canonical JSON; `at` is a JSON pointer
     "json.integer": (
         "Argument {at} is an integer beyond 2^53, which JSON can't carry exactly; send it as a string."
         " Nothing was asked."
@@ -646,7 +646,7 @@ ENGLISH: Mapping[str, str] = {
     "args.type": "The argument {name} can't be used: {why}. Nothing was asked.",
     "args.surrogate": "The argument text holds a lone surrogate, which UTF-8 can't carry.",
     "args.command": "The argument command is longer than a command can be, or holds NUL.",
-    # MCP: the actions, their outcomes, and answers to an agent
+    # sentences about MCP calls: the actions, their outcomes, and answers to an agent
     "mcp.does": "Runs the tool {tool} of the MCP server {server}.",
     "mcp.reads": "Reads a resource of the MCP server {server}.",
     "mcp.gets": "Gets a prompt of the MCP server {server}.",
@@ -671,7 +671,7 @@ ENGLISH: Mapping[str, str] = {
     "mcp.instructions": "Tools of this server may need a person's approval. A call then takes as long as people take, or answers that it waits: call sayso_status with its ref later. Never repeat a rejected call unchanged.",
     "mcp.tool.status": "Tell how a request that waited for a person stands, and its result once it ran. Waits a while if it isn't over.",
     "mcp.tool.withdraw": "Withdraw a request of yours that is pending.",
-    # all tools
+    # reasons why a tool call can't be made, for any tool
     "tool.unlisted": "{tool} is not on the list of tools that may run.",
     "tool.unlisted.run": "{tool} is not on the list of tools that may run. Nothing was run.",
     "tool.unlisted.now": "{tool} is no longer on the list of tools that may run.",
@@ -681,7 +681,7 @@ ENGLISH: Mapping[str, str] = {
     "tool.cancelled": "The tool cancelled itself.",
     "tool.exit": "the tool tried to exit with {status}",
     "tool.stopped": "the service was stopped while it ran",
-    # the tools for files: their actions
+    # the tools for files: phrases for their actions
     "does.list": "list the files in {path}",
     "does.list.all": "list the files in the workspace",
     "does.read": "read {path}",
@@ -693,7 +693,7 @@ ENGLISH: Mapping[str, str] = {
     "does.delete": "delete {path} ({size})",
     "does.delete.many": "delete {files} that match {pattern}",
     "undo.deleted": "Can't be undone: the files are gone.",
-    # the tools for files: their outcomes
+    # the tools for files: sentences about their outcomes
     "did.write": "Wrote {size} to {path}.",
     "did.edit": "Changed {path}.",
     "did.patch": "Changed {files}:",
@@ -703,7 +703,7 @@ ENGLISH: Mapping[str, str] = {
     "did.list.link": "{name}  (a link)",
     "did.list.other": "{name}  (not a file)",
     "did.read.left_out": "… {count:byte|bytes} left out …",
-    # the tools for files: reasons why they can't act, or didn't
+    # the tools for files: reasons why they can't act, or didn't act
     "path.outside": "{path} leads out of {root}.",
     "path.none": "{path} is no path.",
     "path.workspace": "{path} is the workspace itself.",
@@ -735,11 +735,11 @@ ENGLISH: Mapping[str, str] = {
     "path.not_deleted": "{why} Nothing was deleted.",
     "path.matches.none": "{pattern} matches no file. Nothing was asked.",
     "path.matches.many": "{pattern} matches more than {most:,} files; name fewer. Nothing was asked.",
-    # counts within other sentences
+    # numbers with their units, for use within other sentences
     "count.bytes": "{count:byte|bytes}",
     "count.files": "{count:file|files}",
     "count.lines": "{count:line|lines}",
-    # commands: in the shell, and on the caller's machine
+    # sentences about commands that the shell tool or the caller runs
     "shell.does": "run",
     "shell.does.scripts": "run, with these files as they are now: {scripts}",
     "shell.scripts.more": "{scripts}, and {count} more",
@@ -756,7 +756,7 @@ ENGLISH: Mapping[str, str] = {
     "shell.ended": "It was ended from outside.",
     "shell.signal": "It was ended by signal {number}.",
     "shell.status": "It ended with status {status}.",
-    # values of settings and policies that can't be used
+    # errors about values of settings and policies
     "misfit.two_owners": "{identity} is listed for both {first} and {second}; it must be one person",
     "misfit.shared": "{identity} is the id of many people at once on {platform} and can't be listed; list each person's own id",
     "misfit.self_approval": "self_approval can't be critical: a critical call needs a second person",
@@ -767,13 +767,13 @@ ENGLISH: Mapping[str, str] = {
     "misfit.headline": "a headline has 1 to {longest} characters",
     "misfit.pattern": "masks.{kind} is no pattern in RE2's syntax: {why}",
     "misfit.pattern.empty": "masks.{kind} matches a text of no length, so it would match everywhere",
-    # the command line
+    # errors of the command line
     "command.full": "The output can't be written: {error}. What is there is not whole.",
     "command.os": "The command stopped: {error}.",
     "command.forbidden": "{user} has no permission for {what}. Run the command as root or as the service's user.",
     "command.usage": "{what} (help: {command} --help)",
     "near.ref": "Did you mean {near}?",
-    # the command line's lists
+    # lists and questions of the command line
     "pending.none": "Nothing is pending.",
     "pending.line": "{short}  {risk} {tool}  {outcome}  (asked by {requester})",
     "inbox.of": "{number} of {all}",
@@ -819,40 +819,43 @@ ENGLISH: Mapping[str, str] = {
 
 
 class Naming(Protocol):
-    """The names of people (`hitl.people.names.Names`)."""
+    """Gives the names of people, such as `hitl.people.names.Names`."""
 
     def of(self, principal: str) -> str:
         """Return the name of a person."""
 
 
 class Wording:
-    """The sentences of one language. A sentence that its catalogue lacks is said in English."""
+    """The sentences of one language. If a sentence is missing, English is used for it."""
 
     def __init__(
         self, language: str, sentences: Mapping[str, str], *, thousands: str = ",", lowers: bool = False
     ) -> None:
-        #: The language, as ISO 639-1 names it.
+        #: The ISO 639-1 code of the language.
         self.language = language
-        #: Whether a phrase begins with a small letter within a sentence.
+        #: Whether a phrase gets a small first letter within a sentence, as in English.
         self.lowers = lowers
         self._thousands = thousands
         self._sentences = dict(sentences)
 
     def join(self, sentences: Mapping[str, str]) -> None:
-        """Add the sentences of another owner, such as a platform. Raises ValueError for a key that has a sentence."""
+        """Add the sentences of another module, such as a platform's.
+
+        Raises ValueError if a key has a sentence already.
+        """
         if known := self._sentences.keys() & sentences.keys():
             raise ValueError(f"these sentences have an owner: {', '.join(sorted(known))}")
         self._sentences |= sentences
 
     def template(self, key: str) -> str:
-        """Return the template of a sentence. Raises KeyError for a missing key."""
+        """Return the template of the sentence with this key. Raises KeyError if the key doesn't exist."""
         found = self._sentences.get(key)
         return IN_ENGLISH._sentences[key] if found is None else found
 
     def say(self, key: str, /, **facts: object) -> str:
-        """Return the sentence with this key.
+        """Return the sentence with this key, filled with these facts.
 
-        Raises KeyError for a missing key or fact: that is a bug, and a test finds it.
+        Raises KeyError for a missing key or fact. A missing key is a bug, which a test finds.
         """
         template = self.template(key)
         if "|" in template or (self._thousands != "," and ":," in template):
@@ -862,21 +865,22 @@ class Wording:
         return template.format(**facts)
 
     def sentence(self, told: Fact, names: Naming | None = None) -> str:
-        """Return a fact in words. With `names`, people are called by their names. Raises KeyError as `say` does."""
+        """Return the sentence for a fact. `names` gives the names of people. Raises KeyError as `say` does."""
         return self.say(told.what, **{name: self.filled(value, names) for name, value in told.particulars.items()})
 
     def retold(self, text: str) -> str:
-        """Say a stored fact, or translate a sentence of ours that was stored in English. Return any other text unchanged.
+        """Return the sentence of a stored fact, or the translation of a stored English sentence.
 
-        A call is stored before anybody knows who reads its card. So the gate stores a fact (`hitl.outcomes.Noted`), and
-        an executor stores an English sentence; earlier versions stored only sentences. A text is translated only if all
-        of it is a sentence of the catalogue. The values in it stay as they are written.
+        Return other texts unchanged. A call is stored before anybody knows who reads its card. So the gate stores a
+        fact (`hitl.outcomes.Noted`), and an executor stores an English sentence; earlier versions stored only
+        sentences. A text is translated only if it is a whole sentence of the catalogue. The values in it aren't
+        translated.
         """
         told = noted(text)
         return self.sentence(told) if told else self._retold(text)
 
     def _retold(self, text: str, keys: tuple[str, ...] = ("",)) -> str:
-        """Translate as `retold` does, but only sentences whose keys begin with one of `keys`."""
+        """Return the translation of a stored English sentence, but only if its key begins with one of `keys`."""
         if self is IN_ENGLISH or len(text) > _LONGEST_STORED:
             return text
         for key, pattern in _stored():
@@ -892,26 +896,25 @@ class Wording:
         return self._retold(value, _PARTS) if name in _COUNTED else value
 
     def filled(self, value: object, names: Naming | None = None) -> object:
-        """Return a value of a fact in the form in which a sentence of this language holds it."""
+        """Return a value of a fact as text for a sentence in this language. A number stays a number."""
         if isinstance(value, Fact):
             return self.sentence(value, names)
         if isinstance(value, Person):
             return names.of(value.principal) if names else value.shown
         if isinstance(value, Stored):
-            # A sentence inside another sentence has no full stop.
+            # A sentence within another sentence has no full stop.
             told = self.retold(value.text)
             return clause(told) if told != value.text else clause(self.retold(f"{value.text}."))
         return "\n".join(str(self.filled(each, names)) for each in value) if isinstance(value, tuple) else value
 
 
 class _Count(int):
-    """A whole number in a sentence: `{count:,}` has a language's mark between thousands.
+    """A whole number in the format of a language: `{count:,}` puts the language's separator between thousands.
 
-    `{count:request is|requests are}` becomes the number and a text, the first text for 1 and else the second: "1
-    request is", "2,000 requests are".
+    `{count:request is|requests are}` gives the number and one of the two texts: "1 request is", "2,000 requests are".
     """
 
-    def __new__(cls, value: int, mark: str) -> _Count:  # noqa: PYI034 - the class has no subclass
+    def __new__(cls, value: int, mark: str) -> _Count:  # noqa: PYI034 - never subclassed, so it needs no `Self`
         made = super().__new__(cls, value)
         made.mark = mark
         return made
@@ -925,8 +928,8 @@ class _Count(int):
         return int(self).__format__(spec).replace(",", self.mark)
 
 
-#: The keys of the sentences that are stored with a call: its action, its warnings, and the reason why somebody must
-#: approve it.
+#: The beginnings of the keys of the sentences that are stored with a call: about its action, its warnings, and the
+#: reason why a person must approve it.
 _KEPT = (
     "why.",
     "does.",
@@ -940,17 +943,18 @@ _KEPT = (
     "mcp.gets",
 )
 _KEPT_TOO = ("shell.does", "shell.scripts.", "shell.unconfined", "shell.signals")
-#: No stored sentence is longer, because executors shorten the values in it.
+#: The highest number of characters of a stored sentence. Executors shorten the values in it.
 _LONGEST_STORED = 1000
-#: The values that are counts with their unit, and the values that may be sentences of the catalogue themselves.
+#: The names of values such as "3 files": a number with its unit. `_COUNTED` adds the one value that may hold another
+#: sentence.
 _COUNTS = frozenset({"size", "old", "new", "added", "removed", "files"})
 _COUNTED = _COUNTS | {"scripts"}
-#: The keys of the sentences that may be a value in another sentence.
+#: The beginnings of the keys of sentences that may be a value in another sentence.
 _PARTS = ("count.", "shell.scripts.more")
-#: A number as our sentences write it. Other texts with digits (a file's name, a ref) may begin with a zero. They stay
-#: unchanged.
+#: A number in a sentence of the catalogue. It has no zero at its beginning. So most texts of digits, such as refs and
+#: file names, are not taken for numbers.
 _NUMBER = "0|[1-9][0-9,]*"
-#: A value within a sentence of ours: it is quoted, or it is so plain that it needs no quotation marks
+#: A value within a sentence of the catalogue. It is quoted, or it is so plain that it needs no quotation marks
 #: (`hitl.cards.text.quoted`).
 _VALUE = "(?:“[^“”\n]*”|[^“”\n])+?"
 _COUNT_OF = "[0-9,]+ [a-z]+"
@@ -958,7 +962,7 @@ _COUNT_OF = "[0-9,]+ [a-z]+"
 
 @cache
 def _stored() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Return the stored sentences as patterns. A pattern that fits fewer texts comes earlier."""
+    """Return (key, pattern) of each sentence that may be stored. Patterns that match fewer texts come first."""
     patterns = ((key, "".join(_pieces(text))) for key, text in ENGLISH.items() if key.startswith(_KEPT + _KEPT_TOO))
     found = sorted(patterns, key=lambda one: (one[1].count(_VALUE), -len(one[1])))
     return tuple((key, re.compile(pattern)) for key, pattern in found)
@@ -973,12 +977,12 @@ def _pieces(template: str) -> Iterator[str]:
             yield f" (?:{'|'.join(map(re.escape, spec.split('|')))})"
 
 
-#: The language of programs, the log and the record, and of people for whom no other language is set.
+#: The language of programs, the log and the audit record, and of people for whom no other language is set.
 IN_ENGLISH = Wording("en", ENGLISH, lowers=True)
 say = IN_ENGLISH.say
 sentence = IN_ENGLISH.sentence
 
 
 def clause(text: str) -> str:
-    """Return a sentence without its full stop, for use inside another sentence. An ellipsis stays."""
+    """Return a sentence without its full stop, for use inside another sentence. An ellipsis at its end stays."""
     return text if text.endswith("..") else text.removesuffix(".")

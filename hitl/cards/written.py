@@ -1,7 +1,7 @@
 """Keeps the order and the digits in which the caller wrote the arguments, for the card.
 
 Sayso hashes, judges and runs the canonical form (`hitl.proof.canonical`), which sorts names and spells 1250.00 as 1250.
-The order and the digits are stored beside it, with JSON pointers (RFC 6901), and only ever change how the canonical
+The order and the digits are stored in addition, with JSON pointers (RFC 6901). They only change how the canonical
 arguments look: they can't add, hide or change a value.
 """
 
@@ -20,21 +20,22 @@ from hitl.proof.canonical import pointer_below
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-#: Numbers with more characters than this are shown in their canonical form.
+#: The highest number of characters of a number that is shown as the caller wrote it. Longer numbers are shown in their
+#: canonical form.
 _LONGEST_NUMBER = 40
-#: At most this many names and this many numbers are kept. The rest is shown in its canonical form.
+#: The highest number of names, and of numbers, that are kept. All others are shown in their canonical form.
 _MOST = 200
 _LONGEST_POINTER = 200
-#: At most this many values are visited, the outermost first, so that a flood of values delays nobody.
+#: The highest number of values that are visited, beginning with the outermost, so that very many values delay nobody.
 _MOST_SEEN = 1000
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
 class Number(float):
-    """A number of JSON with a fraction or an exponent, together with the digits that the caller wrote."""
+    """A JSON number with a fraction or an exponent, which keeps the digits that the caller wrote."""
 
     def __new__(cls, text: str) -> Self:
-        """Parse the text of a JSON number, and keep the text."""
+        """Parse the text of a JSON number, and keep the text in the result."""
         number = super().__new__(cls, text)
         number.text = text
         return number
@@ -42,26 +43,29 @@ class Number(float):
     text: str
 
     def __str__(self) -> str:
-        """Return the digits."""
+        """Return the number as the caller wrote it."""
         return self.text
 
 
 class Form(NamedTuple):
-    """The order and the digits of a caller's arguments that differ from the canonical form."""
+    """The order and the digits in which a caller wrote the arguments. Parts in canonical form are left out."""
 
-    #: For each object whose names aren't sorted, the pointers to its members in the caller's order.
+    #: JSON pointers to the members of each object whose names weren't sorted, in the caller's order.
     order: tuple[str, ...] = ()
-    #: (pointer, digits) for each number with a fraction or an exponent.
+    #: (JSON pointer, digits as the caller wrote them) for each number with a fraction or an exponent.
     numbers: tuple[tuple[str, str], ...] = ()
 
 
 def read(text: str | bytes) -> Any:
-    """Parse JSON, and keep the digits of numbers with a fraction or an exponent. Raises ValueError as `json.loads`."""
+    """Return the value of a JSON text, in which each number with a fraction or an exponent is a `Number`.
+
+    Raises ValueError as `json.loads` does.
+    """
     return json.loads(text, parse_float=Number)
 
 
 def plain(value: Any) -> Any:
-    """Return a JSON value with plain numbers in place of `Number`."""
+    """Return a JSON value with each `Number` replaced by a float."""
     if isinstance(value, Number):
         return float(value)
     if isinstance(value, dict):
@@ -70,7 +74,10 @@ def plain(value: Any) -> Any:
 
 
 def form_of(args: Mapping[str, Any]) -> Form:
-    """Return the order and the digits in which the caller wrote the arguments."""
+    """Return the order and the digits in which the caller wrote these arguments.
+
+    Only what differs from canonical JSON is returned.
+    """
     order: list[str] = []
     numbers: list[tuple[str, str]] = []
     for at, value in islice(_walk(args), _MOST_SEEN):
@@ -106,7 +113,10 @@ def in_form(args: dict[str, Any], form: Form) -> dict[str, Any]:
 
 
 def spelled(value: Any, *, indent: int = 0) -> str:
-    """Return a value as JSON, with the caller's digits: on one line, or with one line for each member."""
+    """Return a value as JSON, with the caller's digits.
+
+    It is on one line or, with `indent`, on one line for each member.
+    """
     return msgspec.json.format(msgspec.json.encode(_raw(value)), indent=indent).decode()
 
 
@@ -119,7 +129,7 @@ def _raw(value: Any) -> Any:
 
 
 def _walk(args: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield (pointer, value) for the arguments and all values in them, level by level."""
+    """Yield (JSON pointer, value) for the arguments and all values in them, outer values first."""
     waiting: deque[tuple[str, Any]] = deque([("", args)])
     while waiting:
         at, value = waiting.popleft()
@@ -136,15 +146,18 @@ def _walk(args: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _above(pointer: str) -> Iterator[str]:
-    """Yield the pointers to the values that hold the value at `pointer`."""
+    """Yield the pointers of the objects and lists that contain the value at `pointer`."""
     return (pointer[:at] for at, character in enumerate(pointer) if character == "/")
 
 
 def _spells(text: str, value: Any) -> bool:
-    """Return whether the text spells exactly this number. No other text is shown for the number."""
+    """Return whether the text is a way to write exactly this number.
+
+    Only such a text may be shown instead of the canonical number.
+    """
     return type(value) in {int, float} and bool(_NUMBER.fullmatch(text)) and float(text) == value
 
 
 def _units(name: str) -> bytes:
-    """Return the sort key of a name: its UTF-16 units (RFC 8785 section 3.2.3)."""
+    """Return the key by which canonical JSON sorts a name: its UTF-16 units (RFC 8785 section 3.2.3)."""
     return name.encode("utf-16-be", "surrogatepass")

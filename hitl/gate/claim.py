@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 async def claim(gate: GateContext, target: str, owner: str, secret: str) -> Lease:
-    """Implement `Gate.claim`."""
+    """Claim a call for one claimant, and return the lease. `Gate.claim` states the contract."""
     call = await known(gate, target)
     for _ in range(TRIES):
         if held := await _held(gate, call, owner, secret):
@@ -48,7 +48,7 @@ async def claim(gate: GateContext, target: str, owner: str, secret: str) -> Leas
 
 
 async def release(gate: GateContext, target: str, owner: str) -> Call:
-    """Implement `Gate.release`."""
+    """Claim and finish a call in one commit. `Gate.release` states the contract."""
 
     def released(call: Call, now: datetime) -> Call:
         leased = with_lease(gate, call, owner, "", now)
@@ -65,10 +65,10 @@ async def release(gate: GateContext, target: str, owner: str) -> Call:
 
 
 async def _take(gate: GateContext, call: Call, owner: str, take: Callable[[Call, datetime], Call]) -> Call | None:
-    """Check that a call may run now, store the changed call that `take` returns, and return it.
+    """Store the call that `take` makes of `call`, if the call may run now, and return the stored call.
 
-    Return None if another change came first, or if the time for this change was over. If the call may not run, store
-    the result `refused` and a line of the record, and raise Tampered or InvalidConfirmation.
+    Return None, with nothing stored, if somebody else changed the call first or if its `due_at` has passed. If the call
+    may not run, store the result `refused` and a line of the audit record, and raise Tampered or InvalidConfirmation.
     """
     unfit = await why_unfit_stored(gate, call)
 
@@ -85,12 +85,12 @@ async def _take(gate: GateContext, call: Call, owner: str, take: Callable[[Call,
 
 
 async def finish(gate: GateContext, target: str, secret: str, ran: Ran) -> Call:
-    """Implement `Gate.finish`."""
+    """Record the end of a run that a claimant reports. `Gate.finish` states the contract."""
     return await _finish(gate, await known(gate, target), secret, ran)
 
 
 async def finish_own(gate: GateContext, lease: Lease, ran: Ran) -> Call:
-    """Implement `Gate.finish_own`."""
+    """Record the end of a run by this process. `Gate.finish_own` states the contract."""
     return await _finish(gate, lease.call, gate.secret, ran)
 
 
@@ -119,10 +119,10 @@ async def _finish(gate: GateContext, call: Call, secret: str, ran: Ran) -> Call:
 
 
 async def _held(gate: GateContext, call: Call, owner: str, secret: str) -> Lease | None:
-    """Return the lease of this claimant, or None if nobody has claimed the call.
+    """Return the lease that this claimant already holds, or None if nobody has claimed the call.
 
-    Raises an error if the call can't be claimed, if another claimant has it, if the lease is over, or if one of its
-    MACs is wrong.
+    Raises an error if the call can't be claimed, if another claimant holds it, if the lease is over, or if a MAC of the
+    call is wrong.
     """
     if call.state is not State.EXECUTING:
         raise _unclaimable(call)
@@ -132,8 +132,8 @@ async def _held(gate: GateContext, call: Call, owner: str, secret: str) -> Lease
         raise AlreadyDecided(fact(Refusal.CLAIMED, short=call.short))
     if call.decision not in MAY_RUN or seals.broken(gate.keys, call):
         raise await tampered(gate, call, owner)
-    # The claimant may have run the call and may ask again after a restart. Even if the timers are late, a lease that is
-    # over permits no run.
+    # A claimant may have run the call already, and may ask again after a restart. So a lease that is over permits no
+    # run, even if no timer has ended the call yet.
     if gate.age(call.claim.until) >= 0:
         raise too_late(await settle(gate, call) or call)
     return Lease(call, owner, call.claim.until)
@@ -153,7 +153,10 @@ def _unfit_error(call: Call, unfit: Fact) -> SaysoError:
 
 
 def _told(ran: Ran) -> dict[str, object]:
-    """Return the data for the line of the record about a run's end: reason, exit status, whether the tool started."""
+    """Return the data of the audit record's line about the end of a run.
+
+    The data are the error, the exit status, and `started` False if the tool was refused before its start.
+    """
     why = one_line(mask(ran.error)) if ran.error else None
     never = {"why": why or ran.result.value, "started": False} if ran.result is Result.REFUSED else {"why": why}
     return {**never, "exit_status": ran.exit_status}
@@ -162,7 +165,7 @@ def _told(ran: Ran) -> dict[str, object]:
 def _reported(gate: GateContext, call: Call, ran: Ran, now: datetime) -> Call:
     """Return the call with the reported result: completed, failed, or refused before the tool started.
 
-    For a call that the clock has ended already, the report amends the result.
+    If the clock has ended the call already, the late report replaces the stored result.
     """
     if call.state is State.ERROR:
         trigger = Trigger.AMEND

@@ -1,4 +1,4 @@
-"""The context of the use cases: the ports, the operator's limits, and the gate's memory between calls."""
+"""The base class of `Gate`: the ports, the operator's limits, and the state that the gate keeps in memory."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ if TYPE_CHECKING:
 
 
 class Claimant(NamedTuple):
-    """A caller that waits for the decision on its call, and wants the claim in the same commit."""
+    """A caller that waits for the decision on its call. If the call is approved, the same commit gives it the lease."""
 
     owner: str
     #: The SHA-256 (hex) of the claimant's secret.
     secret_hash: str
-    #: Returns whether the caller still has its rights and its connection is open.
+    #: Returns whether the caller's connection is open and the caller still has its rights.
     ready: Callable[[], bool]
 
 
 class Claimants:
-    """The callers that wait to claim their calls, at most one a call. They exist only in this process."""
+    """The callers that wait in this process for the decisions on their calls, at most one for each call."""
 
     def __init__(self) -> None:
         self._by_ref: dict[str, Claimant] = {}
 
     @contextlib.contextmanager
     def waiting(self, call: Call, claimant: Claimant) -> Iterator[None]:
-        """Note a claimant as waiting while the context lasts. If the call has one already, the second isn't noted."""
+        """Register a claimant as waiting until the context closes, unless the call has another waiting claimant."""
         first = self._by_ref.setdefault(call.ref, claimant)
         try:
             yield
@@ -57,15 +57,18 @@ class Claimants:
                 del self._by_ref[call.ref]
 
     def ready(self, call: Call) -> Claimant | None:
-        """Return the claimant whose connection is open now, or None. A call that the service runs has no claimant."""
+        """Return the call's waiting claimant if it is ready (`Claimant.ready`), else None.
+
+        Only a call that its caller runs can have a claimant.
+        """
         found = self._by_ref.get(call.ref) if call.runs is Runs.CALLER else None
         return found if found and found.ready() else None
 
 
 class GateContext:
-    """The parts that every use case of the gate uses."""
+    """The ports, limits and in-memory state that every use case of the gate uses."""
 
-    def __init__(  # noqa: PLR0913 - each parameter is a port, passed by keyword
+    def __init__(  # noqa: PLR0913 - all parameters are named at each call
         self,
         *,
         store: Store,
@@ -84,7 +87,7 @@ class GateContext:
         self.store = store
         self.clock = store.clock
         self.policies = policies
-        #: The names of people, for texts only. No decision depends on a name.
+        #: Maps principals to the names of people, for texts only. No decision depends on a name.
         self.names = names or Names(people)
         #: A function that is called after each change of the directory.
         self.people_changed: Callable[[], None] = lambda: None
@@ -95,8 +98,8 @@ class GateContext:
         self.limits = limits or Limits()
         self.terms = terms or Terms()
         self.observers = list(observers)
-        #: A function that returns a sentence about why other people may know or change the keys, or None. It is called
-        #: before each run.
+        #: Returns a sentence if other users of the machine may know or change the keys, else None. While there is such
+        #: a sentence, no call is accepted or run.
         self.exposed = exposed
         self.reach = Reach()
         self.beside = beside
@@ -109,12 +112,12 @@ class GateContext:
 
     @property
     def access(self) -> Access:
-        """The rights of people, by the current directory."""
+        """The rules about who may ask, see and decide, applied to the current directory."""
         return self._access
 
     @property
     def people(self) -> Directory:
-        """The current directory. The names of people come from the same directory."""
+        """The current directory of people, groups and conversations. Setting it also updates `access` and `names`."""
         return self._access.people
 
     @people.setter
@@ -124,7 +127,10 @@ class GateContext:
         self.people_changed()
 
     async def ready(self, call: Call) -> None:
-        """Mask the texts of a large call outside the event loop. Afterwards the call's cards can be drawn at once."""
+        """Mask the secrets in the texts of a large call, outside the event loop.
+
+        Later its cards are rendered without delay.
+        """
         await self.prepare(masked.key_of(call))
 
     async def ready_to_list(self, call: Call, wording: Wording = IN_ENGLISH) -> None:
@@ -133,15 +139,15 @@ class GateContext:
             await self.ready(call)
 
     async def prepare(self, key: masked.Key) -> None:
-        """Mask the texts of a call that isn't stored yet, outside the event loop.
+        """Mask the secrets in the texts of a call that isn't stored yet, outside the event loop.
 
-        `key` holds its arguments and preview.
+        `key` holds the call's arguments and preview.
         """
         if self.beside and masked.is_large(key) and not masked.is_kept(key):
             masked.keep(key, await self.beside(partial(masked.made, key)))
 
     def seen_locally(self, call: Call) -> bool:
-        """Return whether an approver can see the call in this machine's pending list, without any chat."""
+        """Return whether one of the call's approvers can see it in the service's pending list, without any chat."""
         return any(map(self.people.is_local, call.approvers))
 
     def age(self, at: datetime | None) -> float:

@@ -1,4 +1,4 @@
-"""The one guard for every reply. It finds the person, the call and the meaning, and checks permission and time."""
+"""Decides replies from every surface: finds the person, the call and the meaning, and checks permission and time."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ if TYPE_CHECKING:
 
     from hitl.gate.context import GateContext
 
-    #: A function that handles one kind of vote. It returns None if the call was changed before the write.
+    #: A function that handles one kind of vote and returns the gate's answer. It returns None if somebody else changed
+    #: the call first. In that case the call is read again and the reply is handled once more.
     Step: TypeAlias = Callable[[GateContext, Reply, Call, str, Reading], Awaitable[Answer | None]]
 
 _VERBS = {Verb.APPROVE: Says.APPROVE, Verb.REJECT: Says.REJECT}
 
 
 async def decide(gate: GateContext, reply: Reply) -> tuple[Answer, ...]:
-    """Implement `Gate.decide`."""
+    """Handle a reply, and return the answers. `Gate.decide` states the contract."""
     reply = _speakable(reply)
     if reply.kind in {ReplyKind.TEXT, ReplyKind.REACTION}:
         return await _decide_text(gate, reply)
@@ -50,15 +51,12 @@ async def decide(gate: GateContext, reply: Reply) -> tuple[Answer, ...]:
 
 
 async def _no_button(gate: GateContext, reply: Reply, call: Call) -> Answer:
-    """Return the answer to a press of a button that cards of this call don't have."""
+    """Return the answer to a person who presses a button that this call's cards don't have."""
     return await barred(gate, reply, call, call.verdict, approve=False) or refuse(InvalidConfirmation(), call)
 
 
 def _reading(reply: Reply, call: Call) -> Reading | None:
-    """Return the reading of a button, a command or an API decision.
-
-    Return None for a button that this call doesn't have.
-    """
+    """Return the meaning of a button, a command or an API decision. Return None if this call has no such button."""
     if is_question(call) and (chosen := choice(call, reply.verb)):
         return Reading(Says.APPROVE, chosen)
     return Reading(_VERBS[reply.verb], reply.reason or None) if reply.verb in _VERBS else None
@@ -80,7 +78,7 @@ async def _decide_text(gate: GateContext, reply: Reply) -> tuple[Answer, ...]:
 
 
 async def _answer(gate: GateContext, reply: Reply, call: Call) -> Answer:
-    """Handle words that are about a question, and return the gate's answer."""
+    """Handle words that answer an agent's question, and return the gate's answer."""
     reading = await answered_in_words(gate, reply, call)
     return reading if isinstance(reading, Answer) else await _vote(gate, reply, call, reading)
 
@@ -106,9 +104,11 @@ async def _decide_reading(gate: GateContext, reply: Reply, reading: Reading, sce
 
 
 def _unclear(gate: GateContext, reply: Reply, call: Call, reading: Reading) -> Fact:
-    """Return the answer to a reply that wasn't understood. The contents of the answer depend on the sender's rights. It
-    repeats only an approver's words. Other people may answer our message, so it must not hold the words of a person who
-    may not decide. The answer names the call's ref only to approvers and requesters of the call.
+    """Return the answer to a reply that wasn't understood.
+
+    The answer quotes the reply only if its sender is an approver of the call. Other people may answer our message, so
+    our message must not hold the words of a person who may not decide. Only an approver or the requester of the call
+    gets its short ref.
     """
     principal = gate.people.principal(reply.identity)
     if gate.access.is_approver(principal, call):
@@ -135,7 +135,7 @@ async def _vote(gate: GateContext, reply: Reply, call: Call, reading: Reading) -
 
 
 def _step(gate: GateContext, call: Call, reading: Reading) -> Step:
-    """Return the function that handles this approval, rejection or answer."""
+    """Return the function that handles this approval, rejection or answer to a question."""
     if reading.verdict is not Says.APPROVE:
         return vote_no
     if not gate.access.may_still_ask(call.requester, call.origin, gate.clock.now()):
@@ -152,8 +152,8 @@ async def _before(gate: GateContext, reply: Reply, call: Call, principal: str, r
         return await _explain(gate, call, principal, str(reading.reason), reply.event)
     if call.state is not State.AWAITING:
         return await note(gate, reply, call, Event.LATE, refuse(too_late(call), call))
-    # No MAC covers `due_at`, because it changes during a call's life. While a call is pending, `due_at` must be the
-    # deadline.
+    # No MAC covers `due_at`, because it changes during a call's life. While a call is pending, `due_at` equals the
+    # deadline, which the MAC covers. Any other value means that somebody edited the row.
     if not seals.row_holds(gate.keys, call) or call.due_at != call.deadline:
         return await note(gate, reply, call, Event.TAMPERED, refuse(Tampered(), call))
     if aside := set_aside(reply, call, reading, call.verdict.risk):
@@ -162,7 +162,7 @@ async def _before(gate: GateContext, reply: Reply, call: Call, principal: str, r
 
 
 async def add_reason(gate: GateContext, target: str, identity: str, reason: str) -> Answer:
-    """Implement `Gate.add_reason`."""
+    """Add a reason to the person's own rejection. `Gate.add_reason` states the contract."""
     call = await find(gate, target)
     if call is None:
         return refuse(unknown_call(target))
@@ -195,7 +195,7 @@ async def _explain(
 
 
 async def peek(gate: GateContext, reply: Reply) -> Answer:
-    """Implement `Gate.peek`."""
+    """Return the answer to a reply that asks for details. `Gate.peek` states the contract."""
     call = await find(gate, reply.target or "")
     return refuse(unknown_call(reply.target or "")) if call is None else await _peek(gate, reply, call)
 
@@ -217,7 +217,7 @@ async def _details(gate: GateContext, reply: Reply, call: Call) -> Answer:
 def _speakable(reply: Reply) -> Reply:
     """Return the reply with lone surrogates escaped, because UTF-8 can't store them.
 
-    The places of the spans are changed to match.
+    Escapes are longer than the characters, so the spans are moved to cover the same text.
     """
     if reply.text.isascii() and (reply.reason is None or reply.reason.isascii()):
         return reply

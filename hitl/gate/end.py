@@ -1,7 +1,7 @@
-"""Ends a call without a decision of an approver.
+"""Ends a call for another reason than a person's yes or no.
 
-The call is withdrawn, undeliverable or void after a restore, its caller has left, its requester lost the right to ask,
-or its process died.
+The reasons: somebody withdraws the call, no surface can show its card, a database was restored, the caller left, the
+requester lost the right to ask, or the process that ran the call died.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 async def withdraw(gate: GateContext, target: str, identity: str, *, left: bool = False) -> Call:
-    """Implement `Gate.withdraw`."""
+    """Withdraw a pending call. `Gate.withdraw` states the contract."""
     call = await known(gate, target)
     principal = gate.people.principal(identity)
     if not gate.access.may_withdraw(principal, call):
@@ -36,7 +36,7 @@ async def withdraw(gate: GateContext, target: str, identity: str, *, left: bool 
 
 
 async def _left(gate: GateContext, call: Call, by: str) -> Call:
-    """End a call whose caller won't run it any more: withdraw it, or let it lapse if it was decided just before."""
+    """End a call whose caller has left: withdraw it if it is pending; let it lapse if it may run and isn't claimed."""
     why = kept(fact(Unfit.LEFT))
     for _ in range(TRIES):
         unclaimed = call.state is State.EXECUTING and call.runs is Runs.CALLER and call.claim is None
@@ -54,20 +54,20 @@ async def _left(gate: GateContext, call: Call, by: str) -> Call:
 
 
 def _unrun(gate: GateContext, call: Call, by: str, now: datetime, why: str) -> Call:
-    """Return a call that nobody has claimed with its end: withdrawn if it was pending, else lapsed."""
+    """Return the ended form of a call that nobody has claimed: withdrawn if it was pending, else lapsed."""
     if call.state is State.AWAITING:
         return with_decision(gate, call, Trigger.WITHDRAW, by, now, error=why)
     return with_result(gate, call, Trigger.LAPSE, Result.LAPSED, now, error=why)
 
 
 async def undeliverable(gate: GateContext, ref: str, said: str) -> Call:
-    """Implement `Gate.undeliverable`."""
+    """End a pending call whose card no surface can show. `Gate.undeliverable` states the contract."""
     why = fact(Unfit.UNSHOWN, why=said)
     return await _end(gate, await known(gate, ref), Trigger.UNDELIVERABLE, "service", why)
 
 
 async def disown(gate: GateContext, call: Call) -> Call:
-    """Implement `Gate.disown`."""
+    """Withdraw a pending call whose requester lost the right to ask. `Gate.disown` states the contract."""
     return await _end(gate, call, Trigger.WITHDRAW, "service", fact(Unfit.REQUESTER))
 
 
@@ -88,7 +88,7 @@ async def _end(gate: GateContext, call: Call, trigger: Trigger, by: str, unfit: 
 
 
 async def void(gate: GateContext, call: Call) -> Call | None:
-    """Implement `Gate.void`."""
+    """End a call that is open in a restored database. `Gate.void` states the contract."""
     if call.awaits_reason:
         return await swap(gate, call, lambda _: left_unexplained(gate, call))
     why = kept(fact(Unfit.OLDER))
@@ -105,7 +105,7 @@ async def void(gate: GateContext, call: Call) -> Call | None:
 
 
 async def orphaned(gate: GateContext, call: Call) -> Call | None:
-    """Implement `Gate.orphaned`."""
+    """End a claimed call whose claimant has died. `Gate.orphaned` states the contract."""
 
     def seal(now: datetime) -> Change:
         ended = with_result(gate, call, Trigger.FAIL, Result.UNKNOWN, now)

@@ -57,11 +57,11 @@ async def why_unfit_stored(gate: GateContext, call: Call) -> Fact | None:
 
 
 def _broken(gate: GateContext, call: Call, votes: Sequence[Vote]) -> Fact | None:
-    """Return a fact about the first MAC of the stored call that doesn't hold, or None."""
+    """Return the reason why a MAC of the stored call is wrong (row, decision or votes), or None if all MACs hold."""
     if not seals.row_holds(gate.keys, call):
         return fact(Unfit.ROW)
-    # The decision has a MAC, and the state has no MAC. So an edited state can't make a call run: the decision must
-    # allow the run.
+    # No MAC covers the state, so an edited state must not make a call run. The decision, which has a MAC, must allow
+    # the run.
     if call.decision not in MAY_RUN or not seals.decision_holds(gate.keys, call):
         return fact(Unfit.DECISION)
     if call.decision is Decision.APPROVED and not seals.votes_hold(gate.keys, call, votes):
@@ -70,7 +70,7 @@ def _broken(gate: GateContext, call: Call, votes: Sequence[Vote]) -> Fact | None
 
 
 def counted(gate: GateContext, call: Call, verdict: Verdict, votes: Sequence[Vote]) -> Tally:
-    """Count the votes of the people who may approve now, by this verdict and the current directory."""
+    """Count the approvals of the people who may still approve, by this verdict and the current directory."""
     now = gate.clock.now()
 
     def person(voter: str) -> str | None:
@@ -84,8 +84,8 @@ def counted(gate: GateContext, call: Call, verdict: Verdict, votes: Sequence[Vot
 async def why_unfit(gate: GateContext, call: Call, verdict: Verdict) -> Fact | None:
     """Return the reason why the call may not run now, or None.
 
-    The function checks that the keys are safe, that the requester may still ask, and that the verdict permits the call.
-    For calls that this service runs, it also checks the allowlist and the preconditions.
+    The function checks that nobody else can know the keys, that the requester may still ask, and that the verdict
+    permits the call. For calls that this service runs, it also checks the list of allowed tools and the preconditions.
     """
     if why := gate.exposed():
         return fact(Unfit.EXPOSED, why=why)
@@ -103,7 +103,7 @@ async def why_unfit(gate: GateContext, call: Call, verdict: Verdict) -> Fact | N
 
 
 def judged_now(gate: GateContext, call: Call) -> Verdict:
-    """Return the current policy's verdict on a stored call. Raises PolicyUnusable if it can't judge."""
+    """Return the current policy's verdict on a stored call. Raises PolicyUnusable if there is no usable policy."""
     info = gate.executor.info(call.tools, call.tool) if call.runs is Runs.SERVICE else None
     return gate.terms.verdict(gate.policies, question(call, call.arguments, call, info))
 
@@ -111,10 +111,10 @@ def judged_now(gate: GateContext, call: Call) -> Verdict:
 def question(
     asked: Ask | Call, args: Mapping[str, Any], found: Preparation | Call, info: ToolInfo | None
 ) -> PolicyCall:
-    """Return the call in the form that policies judge.
+    """Return a request in the form that policies judge.
 
-    `found` gives the call's folder and preconditions, `info` the facts about its tool. The tool's hints are passed as
-    untrusted, so they can raise the risk but never lower it.
+    `args` are the request's arguments. `found` gives its folder and preconditions. `info` gives the facts about its
+    tool, or None. The tool's hints are passed as untrusted, so they can raise the risk but never lower it.
     """
     seen, is_command = judged(asked.runs, args)
     return PolicyCall(
@@ -132,5 +132,5 @@ def question(
 
 
 def _told(text: str) -> str:
-    """Return a text of a policy or a tool for use in a fact: with secrets masked, on one line."""
+    """Return a text of a policy or a tool in the form for messages to people: secrets masked, on one line."""
     return one_line(mask(text))

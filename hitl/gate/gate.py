@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 class Gate(GateContext):
     """All use cases of a service. Each service has one gate.
 
-    `owner` names this process in its leases. Before its last colon, `owner` names a place in which only one process
-    works at a time. After the colon, it names the process.
+    `owner` names this process in its leases, as `PLACE:PROCESS`. Only one process at a time works in a PLACE, such as a
+    service's data folder. So if a lease names this PLACE and another PROCESS, that process is dead.
     """
 
-    # -- the use cases --------------------------------------------------------------------------------------
+    # -- one method for each use case --------------------------------------------------------------------------
 
     async def submit(self, ask: Ask) -> Submitted:
         """Record a new call: denied, allowed (and leased, if this service runs it), or pending.
@@ -35,11 +35,10 @@ class Gate(GateContext):
         return await submit.submit(self, ask)
 
     async def decide(self, reply: Reply) -> tuple[Answer, ...]:
-        """Handle a reply. Return one answer, or one for each call if the words name several.
+        """Handle a reply from any surface.
 
-        Replies from all surfaces come here.
-
-        People's mistakes give answers, not errors. Raises Unavailable if nothing could be recorded.
+        Return one answer, or one answer for each call if the words name several calls. People's mistakes give answers,
+        not errors. Raises Unavailable if nothing could be recorded.
         """
         return await decide.decide(self, reply)
 
@@ -61,8 +60,8 @@ class Gate(GateContext):
     async def withdraw(self, target: str, identity: str, *, left: bool = False) -> Call:
         """Withdraw a pending call, for its requester or an operator.
 
-        `left` says that the program that asked has left, and puts that on the card. Then a call that was decided, and
-        that its caller should have claimed, ends as lapsed at once.
+        `left` says that the calling program has stopped waiting; the card then says this too. With `left`, a call that
+        was approved or allowed, and that its caller hasn't claimed, lapses at once.
 
         Raises CallUnknown, NotApprover (and records the attempt), or, if the call is over, AlreadyDecided or
         ConfirmationExpired.
@@ -84,23 +83,29 @@ class Gate(GateContext):
         return await end.disown(self, call)
 
     async def orphaned(self, call: Call) -> Call | None:
-        """End a claimed call whose claimant is dead, with the result `unknown`, before its lease is over."""
+        """End a claimed call whose claimant has died: set the result `unknown` before the end of the lease.
+
+        Return the ended call, or None if the call was changed before the write.
+        """
         return await end.orphaned(self, call)
 
     async def void(self, call: Call) -> Call | None:
-        """End a call that is still open in a restored, older database, so that it can't run (perhaps a second time)."""
+        """End a call that is open in a restored database, because it may have run after the backup was made.
+
+        Return the ended call, or None if the call was changed before the write.
+        """
         return await end.void(self, call)
 
     async def settle(self, call: Call, *, unseen: bool = False) -> Call | None:
         """End a call that is overdue by the store's clock, and return it. Return None if it isn't overdue.
 
         A pending call expires, an unclaimed call lapses, and a claimed call gets the result `unknown`. For a rejected
-        call, only the wait for the reason ends. `unseen` says that no surface ever showed the card.
+        call, only the wait for a reason ends. `unseen` says that no surface ever showed the card.
         """
         return await swap.settle(self, call, unseen=unseen)
 
     async def retire(self, call: Call, *, archive: bool) -> Call | None:
-        """Erase the arguments of a call that is over, on record. If `archive` is true, also archive the call.
+        """Erase the arguments of an ended call, and record the erasure. If `archive` is true, also archive the call.
 
         Returns None if the call may still change, if a message about it is unsent, or if there is nothing to do. Raises
         Tampered if somebody changed the stored call. Such a call isn't erased, because it is evidence.
@@ -111,8 +116,8 @@ class Gate(GateContext):
         """Claim an approved or allowed call, and return the lease: the one permission to run it.
 
         `secret` is the SHA-256 (hex) of a secret that the claimant keeps. Claiming again with the same hash returns the
-        same lease. Raises CallUnknown, Tampered, StillPending, AlreadyDecided or ConfirmationExpired if the call is
-        claimed or over, and InvalidConfirmation if it is no longer fit to run.
+        same lease. Raises CallUnknown, StillPending, Tampered, InvalidConfirmation (the call is no longer fit to run),
+        and AlreadyDecided or ConfirmationExpired (somebody else has claimed it, or it is over).
         """
         return await claim.claim(self, target, owner, secret)
 
@@ -134,13 +139,13 @@ class Gate(GateContext):
     async def finish_own(self, lease: Lease, ran: Ran) -> Call:
         """Record the end of a run under a lease of this process.
 
-        It uses the call in the lease, and doesn't read the store first. If the call has changed since then, the
-        conditional write fails, and only then is the call read again.
+        Unlike `finish`, it starts from the call in the lease. It reads the store only if the call has changed since
+        then.
         """
         return await claim.finish_own(self, lease, ran)
 
     async def refuse_peer(self, identity: str, *, command: bool = False) -> NotApprover:
-        """Return the error for a caller on this machine who has no rights.
+        """Return the error for a caller on this machine who has no rights, and record the refusal.
 
         Such a caller is an unlisted user or, with `command`, a command that this service runs. The first refusal of a
         caller is recorded, and after that at most one refusal a minute. Every line is a durable write, so frequent
@@ -153,10 +158,10 @@ class Gate(GateContext):
             await self.store.commit(adding(Change(entries=(Entry("", Event.REFUSED_PEER, identity, data),))))
         return NotApprover(fact(Refusal.KEPT if command else Refusal.PEER, who=identity))
 
-    # -- which call ----------------------------------------------------------------------------------------
+    # -- finding a call --------------------------------------------------------------------------------------
 
     async def find(self, name: str) -> Call | None:
-        """Return the call with this ref or short ref, or None. A short ref may be typed in any of its forms."""
+        """Return the call with this ref or short ref, or None. For a short ref, upper or lower case doesn't matter."""
         return await swap.find(self, name)
 
     async def pointed_at(self, message: str) -> target.Pointed | None:

@@ -1,6 +1,6 @@
 """Functions that return a call after one step: decided, ready to run, leased, refused or ended, with new MACs.
 
-They write nothing.
+They write nothing to the store.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def with_decision(
     *,
     error: str | None = None,
 ) -> Call:
-    """Return the call with a decision and its MAC. `due_at` is None; the step that follows sets it."""
+    """Return the call with a decision and its MAC. Its `due_at` is None until a later step sets it."""
     decided = advance(call, trigger, decided_at=now, decided_by=by, reason=reason, error=error, due_at=None)
     return sealed_decision(gate, decided)
 
@@ -41,9 +41,10 @@ def sealed_decision(gate: GateContext, decided: Call) -> Call:
 
 
 def ready_to_run(gate: GateContext, decided: Call, now: datetime, claimant: Claimant | None = None) -> Call:
-    """Return a decided call that may run.
+    """Return an approved or allowed call that is ready to run.
 
-    It is leased if this service runs it or if a claimant waits for it. Else it is open for a claim until `due_at`.
+    If this service runs the call, or if a claimant waits for it, the call is leased. Otherwise its caller must claim it
+    before `due_at`.
     """
     if decided.runs is Runs.SERVICE:
         return with_lease(gate, decided, gate.owner, gate.secret_hash, now)

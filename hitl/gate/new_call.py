@@ -1,4 +1,4 @@
-"""A new call before it is stored: its bytes and its verdict are fixed, but it has no ref, time or MAC yet."""
+"""A new call before it is stored: its arguments and its verdict are fixed, but it has no ref, time or MAC yet."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Draft(Struct, frozen=True):
         return replace(self, prepared=replace(self.prepared, notes=notes))
 
     def call(self, short: str, now: datetime, approvers: tuple[str, ...], routes: tuple[str, ...]) -> Call:
-        """Return the call in its first state. The caller still has to set `row_mac`."""
+        """Return the call in the state `idle`, before its decision. The caller still has to set `row_mac`."""
         ask, prepared = self.ask, self.prepared
         return Call(
             ref=new_ref(now),
@@ -74,17 +74,20 @@ def denial(why: Noted) -> Verdict:
 
 
 def does_by_caller(ask: Ask) -> str:
-    """Return the text that the row stores about the action of a call that its caller runs."""
+    """Return the sentence for the card, in the form for the store, for a call that its caller runs."""
     return kept(fact(Noted.COMMAND)) if "argv" in ask.args else does_unknown(ask)
 
 
 def does_unknown(ask: Ask) -> str:
-    """Return the text that the row stores about a call whose effects aren't known: it uses the tool of that name."""
+    """Return the sentence for the card, in the form for the store, for a call with unknown effects.
+
+    The sentence names only the tool.
+    """
     return kept(fact(Noted.TOOL, tool=quoted(ask.tool)))
 
 
 def recorded(call: Call, ask: Ask) -> dict[str, object]:
-    """Return the data of the record's line about a new call."""
+    """Return the data of the audit record's first line about a call."""
     submitted = {"submitted": ask.submitted} if ask.submitted else {}
     return submitted | {
         "short": call.short,

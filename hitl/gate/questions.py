@@ -1,6 +1,6 @@
-"""Finds the question that words or a button answer, and writes the answer.
+"""Handles answers to questions. A question is a call of the tool `ask_human`, by which an agent asks people something.
 
-The answer decides the call and is its result. Both are in the same commit, so a crash can't come between them.
+An answer approves the call and becomes its result. One commit writes both, so a crash can't come between them.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 def as_question(verdict: Verdict) -> Verdict:
-    """Return the verdict on a question. The policy's denial, approvers and time count; its risk doesn't count.
+    """Return the verdict for a question: the policy's denial, approvers and time apply, but not its risk.
 
-    An answer runs nothing. So a question needs one answer only, and no confirmation.
+    An answer runs nothing. So one answer is enough, and nobody must confirm it.
     """
     return replace(verdict, risk=Risk.LOW, require_reason=False)
 
@@ -42,12 +42,12 @@ def as_question(verdict: Verdict) -> Verdict:
 async def words_on_question(
     gate: GateContext, reply: Reply, scene: Scene, readings: Sequence[Reading], known: Collection[str]
 ) -> Call | Answer | None:
-    """Return the question that the words of a reply answer. Return the gate's answer if the question isn't clear, or
-    None if the words answer no question.
+    """Return the question that the words of a reply answer, or None if the words answer no question.
 
-    Words that point to a question are about that question. Words that point to no call answer an open question only if
-    words could decide a call in that situation (`hitl.gate.target`), and only if they can't be talk between people.
-    `known` are the refs that the words may name.
+    Return the gate's answer instead if it isn't clear which question is meant. Words that point to a question are about
+    that question. Words that point to no call answer an open question only if words could decide a call in that
+    situation (`hitl.gate.target`), and only if they can't be talk between people. `known` are the refs that the words
+    may name.
     """
     if reply.kind is not ReplyKind.TEXT:
         return None
@@ -63,8 +63,9 @@ async def words_on_question(
 
 
 def _unaddressed(gate: GateContext, reply: Reply, scene: Scene, readings: Sequence[Reading]) -> Call | Answer | None:
-    """Find the open question that words mean although they point to no call. Return the question, the gate's answer if
-    it isn't clear, or None.
+    """Return the open question that words without a target answer, or None.
+
+    Return the gate's answer instead if it isn't clear which question is meant.
     """
     open_here = [call for call in scene.open if is_question(call)]
     if not scene.private or not any(_may_be_meant(gate, reply, scene, call, readings) for call in open_here):
@@ -78,7 +79,7 @@ def _unaddressed(gate: GateContext, reply: Reply, scene: Scene, readings: Sequen
 
 
 def _may_be_meant(gate: GateContext, reply: Reply, scene: Scene, call: Call, readings: Sequence[Reading]) -> bool:
-    """Return whether words could be an answer to a question, by the rights of the person and by the words.
+    """Return whether this person may answer the question, and whether the words look like an answer to it.
 
     If the question offers no options, a counter-question, a condition or a "wait" counts as talk and not as an answer.
     """
@@ -90,9 +91,10 @@ def _may_be_meant(gate: GateContext, reply: Reply, scene: Scene, call: Call, rea
 
 
 async def answered_in_words(gate: GateContext, reply: Reply, call: Call) -> Reading | Answer:
-    """Return a reading with the words as the answer to a question.
+    """Return an approval (`Reading`) whose reason is the words of the reply, without the question's ref.
 
-    If the words are struck out, hidden or quoted, record the reply and return the gate's answer to it.
+    If the words are struck out, hidden or quoted, they are no answer. Record the reply, and return the gate's answer to
+    it.
     """
     if not are_meant(reply.spans):
         return await unanswered(gate, reply, call)
@@ -100,9 +102,9 @@ async def answered_in_words(gate: GateContext, reply: Reply, call: Call) -> Read
 
 
 async def unanswered(gate: GateContext, reply: Reply, call: Call) -> Answer:
-    """Record a reply that didn't answer the question.
+    """Record a reply that didn't answer the question, and return the gate's answer.
 
-    The returned answer explains to a permitted person how to answer.
+    If the person may answer the question, the gate's answer explains how.
     """
     may = gate.access.may_answer(gate.people.principal(reply.identity), call)
     told = _how(call) if may else fact(Told.QUESTION_OTHER)
@@ -118,7 +120,7 @@ def _how(call: Call) -> Fact:
 
 
 async def vote_answer(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
-    """Answer a question, and return the gate's answer. Text that looks like a secret is masked.
+    """Store a person's answer to a question, with texts that look like secrets masked, and return the gate's answer.
 
     Return None if the call was changed, or its time ended, before the write.
     """

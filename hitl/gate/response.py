@@ -32,7 +32,7 @@ class Came(StrEnum):
 
 
 class Answer(Struct, frozen=True):
-    """The gate's answer to a reply: the outcome, a fact to tell the person, and the call in its new state.
+    """The gate's answer to a reply: the outcome, a fact for the message to the person, and the call in its new state.
 
     `lease` is set if this service must now run the call. `error` is set if the outcome is REFUSED.
     """
@@ -45,11 +45,11 @@ class Answer(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The sentence to answer with: the whole call for DETAILS, or '' if there is nothing to say."""
+        """The text of the answer, in English: the whole call for DETAILS, or '' if there is nothing to say."""
         return self.told()
 
     def told(self, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:
-        """Return the sentence to answer with, in a language, with the names of people instead of their ids."""
+        """Return the text of the answer in the language of `wording`, with the names of people instead of their ids."""
         if self.came is Came.DETAILS and self.call:
             return details(self.call, names, wording)
         if self.error:
@@ -58,10 +58,11 @@ class Answer(Struct, frozen=True):
 
 
 class Submitted(Struct, frozen=True):
-    """A recorded call.
+    """The result of submitting a call.
 
     `lease` is set if the call may run at once and this service runs it. `fresh` is False if the idempotency key belongs
-    to an earlier call, which is returned instead. `same_as` is the short ref of a pending call with the same digest.
+    to an earlier call; then `call` is that earlier call. `same_as` is the short ref of a pending call with the same
+    digest.
     """
 
     call: Call
@@ -70,12 +71,12 @@ class Submitted(Struct, frozen=True):
     same_as: str | None = None
 
 
-#: The answer to a message that is no reply to a card. It has no text.
+#: The answer to a message that isn't a reply to a card. It has no text.
 NOTHING = Answer(Came.NOT_A_REPLY)
 
 
 def refuse(error: SaysoError, call: Call | None = None) -> Answer:
-    """Return the answer REFUSED for this error."""
+    """Return an answer with the outcome REFUSED and this error."""
     return Answer(Came.REFUSED, error.fact, call, error=error)
 
 

@@ -1,11 +1,11 @@
 """Erases the arguments of calls that are over, and archives such calls.
 
-The record has a line about each erasure and each archiving.
+The audit record gets a line about each erasure and each archiving.
 
 Erasing removes each field that reveals arguments: the arguments themselves, the preview, the output, the notes, and the
 texts of the executor and the policy about this one call. The requester, the decider, the times, the reason and all MACs
-stay. The row gets a new MAC that covers the time of erasure, and the call's chain gets a line with the same time. So
-`sayso audit verify` can distinguish an erased call from a call whose arguments somebody else emptied.
+stay. The row gets a new MAC that covers the time of erasure, and the call's hash chain gets a line with the same time.
+So `sayso audit verify` can distinguish an erased call from a call whose arguments somebody else emptied.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def over_since(call: Call) -> datetime | None:
 
 
 async def retire(gate: GateContext, call: Call, *, archive: bool) -> Call | None:
-    """Implement `Gate.retire`."""
+    """Erase the arguments of an ended call, and perhaps archive it. `Gate.retire` states the contract."""
     archives = archive and not call.archived
     if over_since(call) is None or not (archives or call.erased_at is None):
         return None

@@ -1,6 +1,6 @@
 """Submits a call.
 
-The policy denies it; or it is allowed, and leased if this service runs it; or it is pending until people answer.
+The call is denied by the policy, or allowed (and leased, if this service runs it), or pending until people answer.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LONGEST_WORDS = 10_000
 
 
 async def submit(gate: GateContext, ask: Ask) -> Submitted:
-    """Implement `Gate.submit`."""
+    """Record a new call, and return it together with its lease or None. `Gate.submit` states the contract."""
     if not gate.access.may_ask(ask.requester, ask.origin):
         raise NotApprover(fact(Refusal.REQUESTER, who=ask.requester))
     if why := gate.exposed():
@@ -80,7 +80,7 @@ async def submit(gate: GateContext, ask: Ask) -> Submitted:
 
 
 def _check_words(name: str, words: str) -> None:
-    """Raise InvalidConfirmation for a text that can't be stored, or that is so long that masking it slows each card."""
+    """Raise InvalidConfirmation if a text can't be stored, or is so long that masking it would delay each card."""
     if len(words) > _LONGEST_WORDS:
         raise InvalidConfirmation(fact(Refusal.WORDS, name=name, size=len(words), most=_LONGEST_WORDS))
     check_text(words, f"/{name}")
@@ -111,7 +111,7 @@ def _judge(gate: GateContext, ask: Ask, info: ToolInfo, prepared: Preparation) -
 def _same_call(old: Call, digest: str, ask: Ask) -> Submitted:
     if (old.digest, old.origin) != (digest, ask.origin):
         raise KeyConflict(fact(Refusal.KEY, name=ask.key, short=old.short))
-    if ask.must_ask and old.decision is Decision.ALLOWED:  # nobody was asked about the old call
+    if ask.must_ask and old.decision is Decision.ALLOWED:  # the old call ran without asking anybody
         raise KeyConflict(fact(Refusal.KEY, name=ask.key, short=old.short))
     return Submitted(old, fresh=False)
 

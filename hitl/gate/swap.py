@@ -1,9 +1,9 @@
-"""The one conditional write, the rows that go with it, and the end of overdue calls.
+"""Writes changes of calls by swaps (conditional writes), with the rows that belong to a change, and ends overdue calls.
 
 Each change of a stored call is one UPDATE whose condition is the version that the gate read (and, for most changes,
 that `due_at` isn't over). If several people decide at once, the first UPDATE raises the version. All others then match
-no row, read the call again, and find it decided. Votes, lines of the record and outbox rows are written in the same
-commit as the UPDATE, so none of them exists without the change that it belongs to.
+no row, read the call again, and find it decided. Votes, audit lines and outbox rows are written in the same commit as
+the UPDATE, so none of them exists without the change that it belongs to.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TRIES = 20
 
 
 async def find(gate: GateContext, target: str) -> Call | None:
-    """Implement `Gate.find`."""
+    """Return the call with this ref or short ref, or None. `Gate.find` states the contract."""
     target = encodable(target)
     if short := as_short(target):
         return await gate.store.by_short(short)
@@ -72,9 +72,9 @@ async def swap(
 async def close(
     gate: GateContext, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = True
 ) -> Call | None:
-    """End a call by the clock, or because its process died, with the same write as `swap`.
+    """End a call with a swap, because its time is over or because the process that ran it died.
 
-    If the row was replaced by an older copy, the call is ended as well, and the record calls it tampered.
+    If an older copy replaced the row, the call is ended as well, and its audit lines have the event `tampered`.
     """
 
     def as_tampered(now: datetime) -> Change:
@@ -94,14 +94,14 @@ async def tampered(gate: GateContext, call: Call, actor: str) -> Tampered:
 
 
 async def fresh(gate: GateContext, call: Call) -> Call:
-    """Read a call again after a lost swap. If the call is overdue, end it first."""
+    """Return the stored call after a swap failed. If the call is overdue, end it first."""
     if call.due_at is not None and call.due_at <= gate.clock.now():
         await settle(gate, call)
     return await known(gate, call.ref)
 
 
 async def settle(gate: GateContext, call: Call, *, unseen: bool = False) -> Call | None:
-    """Implement `Gate.settle`."""
+    """End a call that is overdue. `Gate.settle` states the contract."""
     if call.due_at is None:
         return None
     if call.awaits_reason:
@@ -124,7 +124,7 @@ def _overdue(gate: GateContext, call: Call, now: datetime, *, unseen: bool) -> C
 
 
 async def note(gate: GateContext, reply: Reply, call: Call, event: Event, answer: Answer) -> Answer:
-    """Record a reply that decided nothing, and return its answer."""
+    """Record a reply that decided nothing, and return `answer` unchanged."""
     code = answer.error.code if answer.error else None
     entry = entry_of(call, event, gate.people.principal(reply.identity), **arrival(reply), code=code)
     await gate.store.commit(adding(Change(entries=(entry,), handled=reply.event)))
@@ -132,7 +132,7 @@ async def note(gate: GateContext, reply: Reply, call: Call, event: Event, answer
 
 
 def tell(gate: GateContext, call: Call) -> None:
-    """Notify the observers of a changed call."""
+    """Notify the observers of a changed call. Remember a rejection, so that the same call isn't asked again soon."""
     gate.rejections.heard(call)
     for observer in gate.observers:
         observer.changed(call)
@@ -141,7 +141,7 @@ def tell(gate: GateContext, call: Call) -> None:
 def left_unexplained(gate: GateContext, call: Call) -> Change:
     """Return the change that ends the wait for a reason. It edits the cards so that they no longer ask for a reason.
 
-    The requester is notified if no card shows the end.
+    The requester is notified if no card shows how the call ended.
     """
     told = sealed_decision(gate, call.evolve(reason="", due_at=None))
     return Change(told, entries=(entry_of(told, Event.NO_REASON, "service"),), posts=edits(gate, told))
@@ -154,10 +154,10 @@ def edits(gate: GateContext, call: Call) -> tuple[Post, ...]:
 
 
 def _notices(gate: GateContext, call: Call) -> tuple[Post, ...]:
-    """Return the notice about a call's end for the conversation of the request.
+    """Return the notice about a call's end for the conversation of the request, as a tuple of one row or none.
 
-    Return () if the card there shows the whole end. A rejection with a reason always gets a notice. While a reason may
-    still come, the notice waits for it.
+    There is no notice if a card in that conversation shows the outcome and the output. A rejection with a reason always
+    gets a notice. While a reason may still come, no notice is sent.
     """
     asked_in_chat = call.ended and call.runs is Runs.SERVICE and gate.people.is_chat(call.origin)
     if not asked_in_chat or call.awaits_reason:
@@ -174,12 +174,12 @@ def _card_tells(call: Call) -> bool:
 
 
 def entry_of(call: Call, event: Event, actor: str, /, **data: object) -> Entry:
-    """Return a line of the record about a call. It holds the values of `data` that aren't None."""
+    """Return a line for the audit record about a call. It holds the values of `data` that aren't None."""
     return Entry(call.ref, event, actor, {name: value for name, value in data.items() if value is not None})
 
 
 def arrival(reply: Reply) -> dict[str, object]:
-    """Return the origin of a reply for the record: its sender, its place, and its event."""
+    """Return the facts about a reply that the audit record keeps: its sender, conversation, message, time and event."""
     pressed = reply.pressed_at.isoformat() if reply.pressed_at else None
     return {
         "surface": reply.surface,
@@ -193,5 +193,5 @@ def arrival(reply: Reply) -> dict[str, object]:
 
 
 def claimant(call: Call) -> str | None:
-    """Return the claimant if the commit that decided the call also claimed it, else None."""
+    """Return the owner of the call's claim, or None if nobody has claimed the call."""
     return call.claim.owner if call.claim else None

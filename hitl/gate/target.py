@@ -62,8 +62,8 @@ class Scene:
     answered: Call | None = None
     #: The pending calls that belong to this conversation and that the reply may be about, oldest first.
     open: tuple[Call, ...] = ()
-    #: The ref of the call that the latest message there is about. The replier's own messages don't count. It is None if
-    #: the latest message isn't known, or is about no call.
+    #: The ref of the call that the latest message there is about, not counting the replier's own messages. None if the
+    #: latest message isn't known, or is about no call.
     follows: str | None = None
     #: Whether words that point to no call may decide in this conversation.
     private: bool = False
@@ -76,7 +76,7 @@ class Scene:
 
 
 async def pointed_at(gate: GateContext, message: str) -> Pointed | None:
-    """Return the call of one of Sayso's messages, by the message's id. Return None for any other message.
+    """Return the call of a message from Sayso, or None if it is about no call. `message` is the message's id.
 
     The words of the message never identify the call, because they may repeat a text that somebody typed.
     """
@@ -88,9 +88,9 @@ async def pointed_at(gate: GateContext, message: str) -> Pointed | None:
 
 
 async def survey(gate: GateContext, reply: Reply) -> tuple[Scene, str]:
-    """Return the scene of a reply, and the conversation in which it counts.
+    """Return the circumstances of a reply, and the conversation in which it counts.
 
-    If the reply answers a card, this is the card's conversation, else the reply's own.
+    For an answer to a card, that conversation is the card's. For any other reply, it is the conversation of the reply.
     """
     pointed = await pointed_at(gate, reply.answers) if reply.answers else None
     place = (pointed.place if pointed else None) or reply.conversation
@@ -115,7 +115,7 @@ async def survey(gate: GateContext, reply: Reply) -> tuple[Scene, str]:
 async def _open(gate: GateContext, reply: Reply, place: str, principal: str) -> tuple[Call, ...]:
     """Return the pending calls of the conversation that the person's words may be about.
 
-    In a conversation between people, a call that was asked for elsewhere concerns only its approvers.
+    Unless the conversation is private, a call that was asked for elsewhere counts only if the person is its approver.
     """
     standing = await gate.store.standing(place, reply.thread)
     if reply.private:
@@ -140,11 +140,11 @@ def aim(scene: Scene, reading: Reading, named: Call | None) -> tuple[Call | None
 
 
 def _aim_unaddressed(scene: Scene, reading: Reading, *, unclear: bool) -> tuple[Call | None, Answer]:
-    """Return the call that words mean although they point to no call, or None and the answer to give.
+    """Return the call that words without a target mean, or None and the answer to give.
 
-    If such words may decide here (`scene.private`), they mean the only open card, if somebody else's latest message is
-    about that card, or if the words are unclear and addressed to us. If no card is open, words that aren't unclear may
-    mean a call that was just decided (see `_just_lost`).
+    Such words can mean a call only in a private conversation (`scene.private`). If one card is open there, they may
+    mean that card (see `_about`). If no card is open, clear words may mean the call that was just decided (see
+    `_just_lost`).
     """
     if scene.private and len(scene.open) == 1 and _about(scene, scene.open[0], unclear=unclear):
         return scene.open[0], NOTHING
@@ -164,7 +164,10 @@ def _about(scene: Scene, call: Call, *, unclear: bool) -> bool:
 
 
 def _pointing(scene: Scene, *, unclear: bool) -> Answer:
-    """Return the answer to words that point to no card. If only one card is open there, the answer names its call."""
+    """Return the answer to words without a target that decide nothing.
+
+    The answer names the open calls there, if there are any.
+    """
     if not scene.open:
         return Answer(Came.NOT_A_REPLY, fact(Refusal.NOTHING_WAITS)) if scene.addressed else NOTHING
     came = Came.WHICH if scene.private and not unclear else Came.NOT_A_REPLY
@@ -202,17 +205,16 @@ async def named_refs(gate: GateContext, reply: Reply, scene: Scene) -> set[str]:
 
 
 def typed_refs(text: str, known: Collection[str]) -> set[str]:
-    """Return those refs among `known` (see `named_refs`) that a text holds, in their usual form."""
+    """Return those refs among `known` (see `named_refs`) that a text holds, as `as_short` writes them."""
     shorts = {as_short(ref) for ref in known}
     typed = {as_short(word) for word in _WORD.findall(text) if _typed_as_ref(word)}
     return {ref for ref in typed & shorts if ref is not None}
 
 
 async def each_by_name(gate: GateContext, scene: Scene) -> Answer:
-    """Return the answer to words that mean all calls, such as "yes to all": a list of the calls that the person may
-    decide.
+    """Return the answer to words that mean all calls, such as "yes to all": a list of calls.
 
-    Each call must then be decided by its own ref.
+    The list holds the calls that the person may decide. Each of these calls must then be decided by its own ref.
     """
     calls = [call for call in scene.open if gate.access.is_approver(scene.principal, call)]
     if not calls:
@@ -232,12 +234,15 @@ def _typed_as_ref(word: str) -> bool:
 
 
 def read_words(reply: Reply, known_refs: Collection[str]) -> list[Reading]:
-    """Read the words of a reply, with their formatting, in the reply's language if that is known."""
+    """Return the meanings of a reply's words.
+
+    The formatting of the words and the reply's language, if it is known, count too.
+    """
     return replies.read(reply.text, known_refs=known_refs, language=reply.language, spans=reply.spans)
 
 
 def unexplained(call: Call, principal: str) -> bool:
-    """Return whether this person rejected the call without a reason so far."""
+    """Return whether this person rejected the call and has given no reason yet."""
     return call.decision is Decision.REJECTED and call.decided_by == principal and not call.reason
 
 

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     #: A function that takes the time of the write, and returns one person's vote with its MAC.
     Sealed: TypeAlias = Callable[[datetime], Vote]
 
-#: The kinds of replies that can name their call in words. An approval of another kind must be given twice if the call
-#: is critical.
+#: The kinds of replies whose words can name a call. If a call is critical, approvals of all other kinds must be given
+#: twice.
 _NAMING = frozenset({ReplyKind.TEXT, ReplyKind.COMMAND})
 
 
@@ -97,8 +97,8 @@ async def _approve(gate: GateContext, reply: Reply, call: Call, sealed: Sealed, 
         vote = sealed(now)
         decided = with_decision(gate, call, Trigger.APPROVE, vote.principal, now, vote.reason)
         policies = {"policy_asked": call.verdict.policy, "policy_now": verdict.policy}
-        # The caller's connection may have closed since `leasing` was read. A claimant that came after that must claim
-        # with a separate request.
+        # The caller's connection may have closed since `leasing` was computed, so look again. A claimant that came
+        # after `leasing` was computed gets no lease here, because `why_unfit` wasn't checked.
         waiting = gate.claimants.ready(call) if leasing else None
         ended = with_refusal(gate, decided, unfit, now) if unfit else ready_to_run(gate, decided, now, waiting)
         taken = {"claimed_by": None if waiting else claimant(ended)}
@@ -147,10 +147,10 @@ async def _viewed(gate: GateContext, reply: Reply, call: Call, principal: str) -
 
 
 def _came_before(reply: Reply, first: Prompt) -> bool:
-    """Return whether a reply came before the person was asked for the second yes: then it repeats the first yes, or is
-    older.
+    """Return whether a reply came before the person was asked for the second yes.
 
-    Only replies from the inbox are checked, because only the inbox can hand over the same event twice.
+    Such a reply repeats the first yes, or is older than the first yes. Only replies from the inbox are checked, because
+    only the inbox can hand over the same event twice.
     """
     came = reply.received_at or reply.pressed_at
     return reply.event is not None and came is not None and came <= first.at
@@ -161,7 +161,7 @@ async def _second_yes(
 ) -> Answer | None:
     """Return None if this is the person's second yes, not too soon and not too late after the first.
 
-    Otherwise store the first yes, and return the answer that asks for the second.
+    Otherwise return the answer that asks for a second yes. Unless the reply came too soon, store it as the first yes.
     """
     first = await gate.store.prompt(call.ref, principal, PromptKind.CONFIRM)
     age = (gate.clock.now() - first.at).total_seconds() if first else math.inf
@@ -190,7 +190,7 @@ async def _reason_before(gate: GateContext, call: Call, principal: str) -> str |
 async def leave_open(
     gate: GateContext, reply: Reply, call: Call, principal: str, kind: PromptKind, reason: str | None = None
 ) -> None:
-    """Store a prompt for one person about a call, and record it with the reason that came with the reply."""
+    """Store a prompt for one person about a call, and a line of the audit record with the reason in the reply."""
 
     def seal(now: datetime) -> Change:
         entry = entry_of(call, Event(kind), principal, **arrival(reply), reason=reason)
@@ -254,7 +254,7 @@ async def _denied_now(gate: GateContext, reply: Reply, call: Call, verdict: Verd
 async def _end_instead(
     gate: GateContext, reply: Reply, call: Call, end: Callable[[datetime], Call], actor: str, why: str
 ) -> Call | None:
-    """End a call that a person approves when it can't be approved any more, and return it.
+    """End a call that a person approved too late for the current rules, and return the ended call.
 
     Return None if the call was changed, or its time ended, before the write.
     """
@@ -276,9 +276,9 @@ def sealed_vote(
 
 
 async def barred(gate: GateContext, reply: Reply, call: Call, verdict: Verdict, *, approve: bool) -> Answer | None:
-    """Return the answer to a person who may not decide this call in that place, or None.
+    """Return the answer to a person who may not decide this call in that conversation, and record the reply.
 
-    The reply of such a person is recorded.
+    Return None if the person may decide it.
     """
     why = gate.access.why_not_decide(reply, call, verdict, approve=approve)
     if why is None:

@@ -1,4 +1,4 @@
-"""People: their identities and groups (`directory`), and their rights on a call (`access`)."""
+"""People: their identities and groups (`directory`), and their rights on calls (`access`)."""
 
 from __future__ import annotations
 

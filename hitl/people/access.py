@@ -1,4 +1,4 @@
-"""The rights of a person on a call, by the operator's current lists. They are the same on every surface.
+"""The rights of a person on a call, by the operator's current lists. The rights are the same on every surface.
 
 A list or a call may name a person by an identity that the operator mapped to a principal only later. So every name is
 mapped through the current directory before it is compared.
@@ -23,18 +23,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The rights of people, by one directory. Arguments name people by their principals (`Directory.principal`)."""
+    """The rights of people, according to one directory.
+
+    The arguments of its methods are principals (`Directory.principal`).
+    """
 
     people: Directory
 
     def may_ask(self, principal: str, origin: str) -> bool:
-        """Return whether the principal, or the person on whose behalf it asks, may start calls in that conversation."""
+        """Return whether the principal, or the owner of the principal's token, may start calls in that conversation."""
         listed = self._people(self.people.requesters_for(origin))
         return not self.people.whose(principal).isdisjoint(listed) and not self.people.is_revoked(principal)
 
     def may_still_ask(self, requester: str, origin: str, now: datetime) -> bool:
-        """Return whether somebody who asked in that conversation could ask there again: they are listed, not revoked,
-        and their token, if they ask by one, still works.
+        """Return whether a requester could still start calls in that conversation.
+
+        The requester must be listed and not revoked. If the requester is a bearer token, the token must still work.
         """
         return self.may_ask(requester, origin) and not self.people.has_ended(requester, now)
 
@@ -47,27 +51,30 @@ class Access:
         return principal in self.people.whose(call.requester)
 
     def is_approver(self, principal: str, call: Call) -> bool:
-        """Return whether the call's list of approvers names this person."""
+        """Return whether the list of approvers that is stored with the call names this person."""
         return principal in self._people(call.approvers)
 
     def may_see(self, principal: str, call: Call) -> bool:
-        """Return whether the person may read the call, as its requester, an approver or an operator."""
+        """Return whether the person may read the call: its requester, an approver, or an operator."""
         return self.may_withdraw(principal, call) or self.is_approver(principal, call)
 
     def may_withdraw(self, principal: str, call: Call) -> bool:
-        """Return whether the person may withdraw the call, as its requester or an operator."""
+        """Return whether the person may withdraw the call: its requester, or an operator."""
         own = self.asked(principal, call) and not self.people.is_revoked(principal)
         return own or self.operates(principal)
 
     def may_claim(self, principal: str, call: Call) -> bool:
-        """Return whether the principal may run the call and report on it: its requester may, if the caller runs it."""
+        """Return whether the principal may claim the call and report its result.
+
+        Only its requester may, if the caller runs it.
+        """
         own = call.runs is Runs.CALLER and principal == self.people.principal(call.requester)
         return own and not self.people.is_revoked(principal)
 
     def why_not_decide(self, reply: Reply, call: Call, verdict: Verdict, *, approve: bool) -> Refusal | None:
-        """Return the reason why the person may not decide the call in that place under this verdict, or None.
+        """Return the reason why the person may not decide the call in that conversation by this verdict, or None.
 
-        A stranger gets only the reason that they are on no list.
+        Only an approver of the call gets a reason that depends on the verdict.
         """
         principal = self.people.principal(reply.identity)
         if reply.identity in self.people.owners:
@@ -86,9 +93,7 @@ class Access:
         return Refusal.OWN if own and not self.may_approve_own(verdict, call.origin, reply.surface) else None
 
     def may_answer(self, principal: str, call: Call) -> bool:
-        """Return whether the person may answer a question: a person for whom it was asked, or an approver of the
-        question.
-        """
+        """Return whether the person may answer a question: its requester, or one of its approvers."""
         if self.people.is_revoked(principal):
             return False
         return self.asked(principal, call) or self.counts(principal, call, call.verdict)
@@ -106,12 +111,15 @@ class Access:
         return self.may_answer(principal, call)
 
     def counts(self, principal: str, call: Call, verdict: Verdict) -> bool:
-        """Return whether the person's vote counts: the call and the current list for this verdict both name them."""
+        """Return whether the person's vote counts: both the call and the current list for this verdict name them."""
         listed = self._people(self.people.approvers_for(call.origin, verdict))
         return self.is_approver(principal, call) and principal in listed
 
     def may_approve_own(self, verdict: Verdict, origin: str, surface: str) -> bool:
-        """Return whether a requester may approve their own call with this verdict, in that conversation and surface."""
+        """Return whether a requester may approve their own call with this verdict, on this surface.
+
+        `origin` is the conversation in which the call was asked for.
+        """
         limit = self.people.self_approval(origin, surface)
         small = limit is not None and verdict.risk.rank <= limit.rank < Risk.CRITICAL.rank
         return small and not verdict.exclude_requester

@@ -1,4 +1,4 @@
-"""The operator's lists of people and places, and the questions that they answer.
+"""The operator's lists of people and conversations, and the methods that search them.
 
 An identity is the name of an account that a surface proves (`local:1000`, `PLATFORM:USER`). A principal is the person
 or service behind one or more identities. An identity that the operator didn't map is its own principal. Display names
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from hitl.cards.wording import Wording
     from hitl.surfaces import Surface
 
-#: Words in a list of routes. They mean the place where the call was asked for, and a private chat with each approver.
+#: Two special entries in a list of routes: the conversation of the request, and a private chat with each approver.
 ORIGIN, APPROVERS = "origin", "approvers"
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The operator's settings for one conversation. None means that the installation's setting applies.
+    """The operator's settings for one conversation. For a field that is None, the installation's setting applies.
 
-    `self_approval` is the highest risk that a requester may approve alone; None means never, and it can't be critical.
-    `routes` are the places to which the conversation's cards go. Among them, the words `origin` and `approvers` mean
-    places that depend on the call. `language` is the language of the texts that everybody there reads.
+    `self_approval` is the highest risk that a requester may approve alone. It can't be critical, and None means never.
+    `routes` are the places to which the conversation's cards go. The entries `origin` and `approvers` depend on the
+    call. `language` is the language of the texts that everybody there reads.
     """
 
     id: str
@@ -48,18 +48,18 @@ class Conversation:
 
 
 class Tried(NamedTuple):
-    """An approver of a conversation, and the surface on which `sayso test` asks this person."""
+    """One task of `sayso test`: ask this approver of this conversation, on this surface."""
 
     place: str
     approver: str
-    #: '' if the approver has no account on a surface that gets the conversation's cards. In that case every surface of
-    #: the conversation gets the card.
+    #: The surface on which the approver is asked. '' means every surface of the conversation, because the approver has
+    #: no account on any of them.
     surface: str
 
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """The lists of the installation. Raises ValueError for lists that contradict themselves or are unsafe."""
+    """All lists of people and conversations. Raises ValueError for lists that are contradictory or unsafe."""
 
     approvers: tuple[str, ...] = ()
     requesters: tuple[str, ...] = ()
@@ -70,14 +70,15 @@ class Directory:
     self_approval_socket: Risk | None = None
     #: The principals and identities without rights, even if a list names them.
     revoked: frozenset[str] = frozenset()
-    #: Identity of an agent's bearer token -> the principal who answers for it. The table changes when tokens are made.
+    #: Identity of an agent's bearer token -> the principal who answers for it. The table is replaced when tokens are
+    #: made.
     owners: Mapping[str, str] = field(default_factory=dict)
-    #: Identity of a bearer token -> the time from which on it has no rights: it was revoked, or it has run out. Tokens
-    #: without an end are left out.
+    #: Identity of a bearer token -> the time since which it has no rights, because it was revoked or its time is over.
+    #: A token without an end isn't in this table.
     token_ends: Mapping[str, datetime] = field(default_factory=dict)
     #: Identity of a bearer token -> the highest risk that it may approve.
     token_limits: Mapping[str, Risk] = field(default_factory=dict)
-    #: The language of the installation, and the language of each person for whom one is set, by principal.
+    #: The installation's language. The next field maps principals to the languages that are set for them.
     language: str = "en"
     languages: Mapping[str, str] = field(default_factory=dict)
     #: Name of a surface -> its declaration.
@@ -85,7 +86,10 @@ class Directory:
     _owner: Mapping[str, str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Raise ValueError for shared identities, identities with two owners, and self-approval of critical calls."""
+        """Check the lists.
+
+        Raises ValueError for shared identities, identities with two owners, and self-approval of critical calls.
+        """
         object.__setattr__(self, "_owner", self._owners())
         self._refuse_shared(self._owner)
         if Risk.CRITICAL in {
@@ -95,7 +99,10 @@ class Directory:
             raise MisfitError(Misfit.SELF_APPROVAL)
 
     def _owners(self) -> dict[str, str]:
-        """Return identity -> principal. The name of a principal can't be an identity of another principal."""
+        """Return identity -> principal.
+
+        Raises ValueError if an identity has two principals, or is another principal's name.
+        """
         owners = {principal: principal for principal in self.principals}
         for principal, identities in self.principals.items():
             for identity in identities:
@@ -110,22 +117,20 @@ class Directory:
                 raise MisfitError(Misfit.SHARED, identity=shared[0], platform=surface.title)
 
     def place(self, name: str) -> Place:
-        """Return the place with this name, parsed by its own surface."""
+        """Return the place with this name. The surface in the name decides how it is parsed."""
         surface = self.surfaces.get(name.partition(":")[0])
         return surface.place(name) if surface else Place.whole(name)
 
     def is_chat(self, name: str) -> bool:
         """Return whether a place is on a chat platform, which gets cards through the outbox.
 
-        Any other place is local, and shows a call at once after its commit.
+        At any other place, people see a call right after its commit.
         """
         surface = self.surfaces.get(name.partition(":")[0])
         return surface is not None and surface.is_chat
 
     def belongs(self, call: Call, conversation: str) -> bool:
-        """Return whether the call belongs to the room of this conversation: it was asked for there, or its card goes
-        there.
-        """
+        """Return whether the call was asked for in the room of this conversation, or has a card there."""
         room = self.place(conversation).room
         return any(self.place(name).room == room for name in (call.origin, *call.routes))
 
@@ -134,52 +139,53 @@ class Directory:
         return self._owner.get(identity, identity)
 
     def whose(self, identity: str) -> frozenset[str]:
-        """Return the principal of an identity and, for an agent's token, the token's owner too."""
+        """Return the principal of an identity. For an agent's token, also return the token's owner."""
         own = {self.principal(identity)}
         return frozenset(own | {self.principal(self.owners[name]) for name in (identity, *own) if name in self.owners})
 
     def is_revoked(self, identity: str) -> bool:
-        """Return whether this person has lost all rights. An agent's token loses them with its owner."""
+        """Return whether this person has lost all rights. An agent's token loses its rights with its owner."""
         return bool(self.revoked) and not self.whose(identity).isdisjoint(map(self.principal, self.revoked))
 
     def has_ended(self, identity: str, now: datetime) -> bool:
-        """Return whether the identity is a bearer token that has been revoked or has run out."""
+        """Return whether the identity is a bearer token that was revoked, or whose time is over."""
         end = self.token_ends.get(identity)
         return end is not None and end <= now
 
     def on_behalf_of(self, identity: str) -> str:
-        """Return the person for whom an identity asks: the owner of an agent's token, or else its own principal."""
+        """Return the person for whom an identity asks: the owner of an agent's token, or else the principal."""
         return self.principal(self.owners.get(identity, identity))
 
     def token_limit(self, identity: str) -> Risk:
         """Return the highest risk that this identity may approve.
 
-        For a bearer token it is the risk that the setting `http.tokens` names, or medium if the token isn't listed.
-        Other identities have no limit.
+        For a bearer token it is the risk in the setting `http.tokens`, or medium if that setting doesn't name the
+        token. Other identities have no limit.
         """
         if not identity.startswith("token:"):
             return Risk.CRITICAL
         return self.token_limits.get(identity, Risk.MEDIUM)
 
     def owner(self, place: str) -> str:
-        """Return the principal whose private conversation this is, or whose private conversation has this thread."""
+        """Return the principal whose private conversation this place is, or belongs to."""
         return self.principal(self.place(place).chat)
 
     def wording(self, place: str, reader: str = "") -> Wording:
-        """Return the language for texts in a place: for everybody there, or for one identity (`reader`).
+        """Return the language (`Wording`) for texts in a place, for everybody there or for one reader.
 
-        For one identity, the person's own language comes first, then the conversation's. For everybody, the
-        conversation's language comes first. In a private conversation, the person's language comes next. The last
-        choice is always the installation's language. The language of a person's app never counts.
+        For the person with the identity `reader`, the person's own language has precedence over the conversation's. For
+        everybody, the conversation's language has precedence. In a private conversation without a set language, the
+        language of its person follows. The last choice is always the installation's language. The language of a
+        person's app never counts.
         """
         own = self.languages.get(self.principal(reader)) if reader else None
         there = self._conversation(place).language or self.languages.get(self.owner(place))
         return wording_of(own or there or self.language)
 
     def approvers_for(self, origin: str, verdict: Verdict) -> tuple[str, ...]:
-        """Return the approvers: the rule's list, else the conversation's, else the installation's. () means nobody.
+        """Return the approvers: the rule's list, or else the conversation's, or else the installation's.
 
-        Revoked people are left out, so no card names them or goes to them.
+        () means nobody. Revoked people are left out, so no card names them or is sent to them.
         """
         if verdict.approvers is not None:
             return self._left(verdict.approvers)
@@ -187,14 +193,14 @@ class Directory:
         return self._left(self.approvers if listed is None else listed)
 
     def requesters_for(self, origin: str) -> tuple[str, ...]:
-        """Return the people who may start calls in a conversation: its own list, else the installation's."""
+        """Return the people who may start calls: the conversation's list, or else the installation's."""
         listed = self._conversation(origin).requesters
         return self.requesters if listed is None else listed
 
     def self_approval(self, origin: str, surface: str) -> Risk | None:
-        """Return the highest risk that a requester may approve alone in that conversation and surface.
+        """Return the highest risk that a requester may approve alone, in this conversation and on this surface.
 
-        None means never.
+        Return None if a requester may never do that.
         """
         declared = self.surfaces.get(surface)
         own = declared is not None and declared.own_self_approval
@@ -212,10 +218,10 @@ class Directory:
         return self._left(tuple(dict.fromkeys(found)))
 
     def tested(self, origin: str) -> tuple[Tried, ...]:
-        """Return whom `sayso test` asks to answer.
+        """Return the people whom `sayso test` asks, each with a conversation and a surface.
 
-        An approver is named once for each surface that gets the conversation's cards and on which they have an account.
-        `origin` is the conversation of requests that come from no chat.
+        An approver is named once for each surface that gets the conversation's cards and on which the approver has an
+        account. `origin` is the conversation for requests that come from no chat.
         """
         chats = (place for place in self.conversations if self.is_chat(place))
         places = dict.fromkeys((origin, *chats))
@@ -230,16 +236,16 @@ class Directory:
         return tuple(dict.fromkeys(found))
 
     def named_routes(self) -> frozenset[str]:
-        """Return the places that the lists of routes name."""
+        """Return the entries of all lists of routes."""
         listed = (self.routes, *(conversation.routes or () for conversation in self.conversations.values()))
         return frozenset(itertools.chain.from_iterable(listed))
 
     def identities(self, principal: str) -> tuple[str, ...]:
-        """Return the principal's own name and all their identities."""
+        """Return the principal's own name and all identities of the principal."""
         return (principal, *self.principals.get(principal, ()))
 
     def _places(self, route: str, origin: str, approvers: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the places for one entry of a list of routes.
+        """Return the places to which one entry of a list of routes sends the card of a call from `origin`.
 
         On every chat platform, a person's private conversation has the same name as the person's identity.
         """
@@ -252,17 +258,17 @@ class Directory:
     def is_local(self, principal: str) -> bool:
         """Return whether the principal can read the pending list, which shows every call.
 
-        Local users and holders of a bearer token can.
+        Users of this machine and holders of a bearer token can read it.
         """
         return any(i.startswith(("local:", "token:")) for i in (principal, *self.principals.get(principal, ())))
 
     def is_listed(self, principal: str) -> bool:
-        """Return whether any list names the principal or one of their identities, and their rights weren't revoked."""
+        """Return whether any list names the principal or one of their identities. Return False for a revoked person."""
         named = any(principal in map(self.principal, listed or ()) for listed in self._lists())
         return named and not self.is_revoked(principal)
 
     def in_force(self) -> Directory:
-        """Return this directory without the revoked people on its lists, for checks of the remaining people."""
+        """Return a copy of this directory whose lists hold no revoked people. Checks of the lists use this copy."""
         left = self._left
         places = {
             name: replace(
@@ -276,16 +282,16 @@ class Directory:
         return replace(self, conversations=places, **lists)
 
     def _left(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return those names whose rights weren't revoked."""
+        """Return the names without those of revoked people."""
         return tuple(name for name in names if not self.is_revoked(name)) if self.revoked else names
 
     def places_on(self, platform: str) -> list[str]:
-        """Return the places on a platform that get cards or have their own settings, in the order of their names."""
+        """Return the names of the places on a platform that get cards or have their own settings, sorted."""
         routes = (route for conversation in self.conversations.values() for route in conversation.routes or ())
         return _on(platform, (*self.conversations, *self.routes, *routes))
 
     def approvers_on(self, platform: str) -> list[str]:
-        """Return the identities on a platform of all people who may approve somewhere, in the order of their names."""
+        """Return the identities on a platform of all people who may approve calls somewhere, sorted."""
         own = (name for conversation in self.conversations.values() for name in conversation.approvers or ())
         return _on(platform, (i for name in (*self.approvers, *own) for i in self.identities(name)))
 
@@ -295,7 +301,7 @@ class Directory:
             yield from (conversation.approvers, conversation.requesters)
 
     def _conversation(self, origin: str) -> Conversation:
-        """Return the settings of a place, else the settings of its room."""
+        """Return the settings of a place, or else the settings of its room, or else empty settings."""
         found = self.conversations.get(origin) or self.conversations.get(self.place(origin).room)
         return found or Conversation(origin)
 

@@ -1,4 +1,4 @@
-"""The names of people that the platforms sent last. Names are only shown; no right depends on a name.
+"""The names of people, as the platforms sent them most recently. Names are only shown; no right depends on a name.
 
 Names are kept in memory. After a restart a card shows the operator's name for a person, or else the id, until the
 platform sends the name again.
@@ -18,23 +18,27 @@ from hitl.people.directory import Directory
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: The names of this many people are kept, the latest first.
+#: The number of people whose names are kept. The names that were learned first are dropped first.
 _KEPT = 10_000
-#: The longest name that a card shows.
+#: The highest number of characters of a name that a card shows.
 _LONGEST = 40
-#: Letters of other scripts that look like Latin letters (from Unicode's confusables.txt, as far as names use them).
+#: Letters of other scripts that look like Latin letters, mapped to these Latin letters. They come from Unicode's
+#: confusables.txt, as far as names use them.
 _LATIN = str.maketrans("авеёкмнорстухіїјѕԁһӏαβεηικνορτυχ", "abeekmhopctyxiijsdhlabenikvoptux")
 
 
 class Name(Struct, frozen=True):
-    """A person's name on one platform, and the handle, which differs for two people with the same name."""
+    """A person's name on one platform, and the handle (user name).
+
+    Two people with the same name have different handles.
+    """
 
     text: str
     handle: str = ""
 
 
 class Names:
-    """The names that platforms sent for people, as far as they are remembered.
+    """Maps principals to the names of people that platforms sent.
 
     `login` returns the login for a user id of this machine, and `host` is the name of the machine.
     """
@@ -50,16 +54,17 @@ class Names:
         self._alike: FIFOCache[str, set[str]] = FIFOCache(_KEPT)
 
     def learn(self, identity: str, text: str, handle: str = "") -> None:
-        """Keep the current name of an identity on its platform."""
+        """Remember the current name of an identity on its platform."""
         if identity and text.strip():
             name = Name(text.strip(), handle)
             self._known[identity] = name
             self._looks_like(name, self.people.principal(identity))
 
     def of(self, principal: str, platform: str = "") -> str:
-        """Return the name to show for a person: on that platform, else on any, else the operator's name, else the id.
+        """Return the name to show for a person.
 
-        If the names of several people look alike, the handle or the id is added.
+        The first of these that is known is taken: the name on that platform, on any platform, the operator's name, the
+        id. If the names of several people look alike, the handle or the id is added.
         """
         name = self._name(principal, platform)
         if name is None:
@@ -70,11 +75,11 @@ class Names:
         return f"{shown} ({one_line(name.handle or principal, 80)})"
 
     def is_known(self, principal: str) -> bool:
-        """Return whether a name of the person is known here, and not only an id."""
+        """Return whether a name of the person is known, so that `of` returns more than an id."""
         return self._name(principal, "") is not None
 
     def account(self, principal: str, platform: str) -> str:
-        """Return the person's id on a platform, without the platform's name, or '' if the person isn't known there."""
+        """Return the person's id on a platform, without the platform's name, or '' without an account there."""
         start = f"{platform}:"
         found = (each for each in self.people.identities(principal) if each.startswith(start))
         return next(found, "").removeprefix(start)
@@ -92,7 +97,11 @@ class Names:
         return next(filter(None, (*proved, *told)), None)
 
     def _told(self, identity: str) -> Name | None:
-        """Return a name made from the id alone: a token's name, a login, a mail address, or the operator's name."""
+        """Return a name that is made from an identity alone, or None if the identity holds no name.
+
+        The name is the operator's name for a principal, the name of a token, a mail address, or a login of this
+        machine.
+        """
         kind, colon, rest = identity.partition(":")
         if not colon:
             return Name(identity)
@@ -104,13 +113,13 @@ class Names:
 
 
 def skeleton(text: str) -> str:
-    """Return a name without case, accents and signs, and with one letter in place of all letters that look like it.
+    """Return a simpler form of a name, which is equal for names that people easily confuse.
 
-    Names that people easily confuse have the same skeleton.
+    It has no case, accents and signs, and one letter stands for all letters that look like it.
     """
     plain = unicodedata.normalize("NFKD", text.casefold()).translate(_LATIN)
     return "".join(char for char in plain if char.isalnum()).replace("l", "i").replace("1", "i").replace("0", "o")
 
 
-#: Has no names, so cards show people's ids.
+#: Knows no names, so cards show the ids of people.
 NOBODY = Names()

@@ -1,6 +1,6 @@
 """Compares two policies on past requests, and suggests rules from past approvals.
 
-The arguments come from the recorded request. Paths and host names are looked up at the time of the comparison.
+Each policy judges the recorded arguments of a request. It looks up paths and host names at the time of the comparison.
 """
 
 from __future__ import annotations
@@ -16,26 +16,27 @@ from hitl.operating_mode import judged
 from hitl.policy.engine import Policy
 from hitl.proof.canonical import canonical
 
-#: The number of requests that a shift names as examples.
+#: The number of requests that a Shift names as examples.
 EXAMPLES = 5
 #: Seconds. An approval that came sooner after the request doesn't count, because the person can't have read the card.
 READ_S = 2.0
 #: The parts of a verdict that two policies may set differently for the same action.
 _PARTS = ("risk", "approvers", "exclude_requester", "require_reason", "timeout_s")
 _ID_DIGITS = 8
-#: A key that begins with one of these is not a plain argument name: `/` a pointer, `@` a role, `*` every argument.
+#: A key that begins with one of these names no single argument: `/` begins a JSON pointer, `@` a role, and `*` means
+#: every argument. The empty key isn't a name either.
 _KEY_SIGNS = frozenset(("", "/", "@", "*"))
 #: Types of values that the condition `eq` compares exactly.
 _EXACT = frozenset((str, int, bool, type(None)))
 
 
 class Shift(Struct, frozen=True):
-    """A group of requests that two policies judge differently: the action of each policy, and the rule of the second.
+    """A group of requests on which two policies differ in the same way.
 
-    `rule` is the reason of the verdict, such as `default_action`, if no rule decided. If both policies take the same
-    action, `changes` holds the other parts of the verdict that differ: the part's name, its old value, and its new
-    value. `decisions` counts how these requests ended on record. `examples` are up to EXAMPLES short refs, the latest
-    first.
+    `before` and `after` are the actions of the old and the new policy. `rule` is the new policy's deciding rule, or the
+    verdict's reason, such as `default_action`, if no rule decided. If the actions are equal, `changes` holds the other
+    parts of the verdict that differ: name, old value, new value. `decisions` counts the recorded decisions on these
+    requests. `examples` are up to EXAMPLES short refs, the latest first.
     """
 
     before: str
@@ -48,16 +49,14 @@ class Shift(Struct, frozen=True):
 
 
 class Backtest(Struct, frozen=True):
-    """The number of requests that both policies judged, and the groups of requests that they judge differently, largest
-    first.
-    """
+    """The number of requests that both policies judged, and the groups on which they differ, largest first."""
 
     judged: int
     shifts: tuple[Shift, ...]
 
 
 def backtest(before: Policy, after: Policy, calls: Iterable[Call]) -> Backtest:
-    """Compare two policies on recorded requests."""
+    """Judge recorded requests by two policies, and return the differences of the verdicts."""
     count = 0
     groups: dict[tuple[str, str, str, tuple[tuple[str, Any, Any], ...]], list[Call]] = defaultdict(list)
     for call in calls:
@@ -86,9 +85,9 @@ def asked_of(call: Call) -> PolicyCall:
 
 
 def _changes(old: Verdict, new: Verdict) -> tuple[tuple[str, Any, Any], ...]:
-    """Return the parts that differ between verdicts of the same action.
+    """Return (name, old value, new value) for each differing part of two verdicts with the same action.
 
-    Two denials have no different parts, because only the action of a denial matters.
+    Return () for two denials, because only the action of a denial matters.
     """
     if old.action != new.action or new.action is Action.DENY:
         return ()
@@ -105,8 +104,8 @@ def _shift(key: tuple[str, str, str, tuple[tuple[str, Any, Any], ...]], group: S
 class Suggestion(Struct, frozen=True):
     """A rule that allows a request that people always approved, with the number of approvals and of approvers.
 
-    `folders` are the working folders if the caller runs the command, or else (). The rule itself has no condition on
-    the folder.
+    `folders` are the working folders of the requests, or () if the gate runs the tool. The rule has no condition on the
+    folder.
     """
 
     rule: Mapping[str, Any]
@@ -118,10 +117,11 @@ class Suggestion(Struct, frozen=True):
 def suggest(calls: Iterable[Call], policy: Policy, *, least: int) -> list[Suggestion]:
     """Suggest rules for requests of low or medium risk that were approved at least `least` times.
 
-    A rule is suggested only for requests about which `policy`, the policy that applies now, asks. A suggested rule
-    allows one tool with exactly these arguments. An approval within READ_S seconds doesn't count. A request that was
-    once rejected, withdrawn or left unanswered, even in another folder, is never suggested. A request is also not
-    suggested if an argument isn't a text, a whole number, true, false or null.
+    `policy` is the policy that applies now; it must ask about these requests. A suggested rule allows one tool with
+    exactly the approved arguments. An approval within READ_S seconds doesn't count.
+
+    No rule is suggested for a request that was once rejected, withdrawn or left unanswered, even in another folder. No
+    rule is suggested if an argument isn't a text, a whole number, true, false or null.
     """
     groups: dict[bytes, list[Call]] = defaultdict(list)
     for call in calls:
@@ -148,7 +148,7 @@ def _suggestion(group: Sequence[Call], policy: Policy, least: int) -> Suggestion
 
 
 def _when(call: Call) -> list[dict[str, Any]] | None:
-    """Return conditions that hold for exactly these arguments of a call.
+    """Return the conditions of a rule that holds only for the arguments of this call.
 
     Return None if the call has no arguments, or if a value or a key can't be compared exactly. For a command that the
     caller runs, each word is compared, and a last condition excludes further words.

@@ -1,4 +1,4 @@
-"""Judges one row of a batch, which holds a policy and a call. ``sayso policy eval`` reads such a row from each line."""
+"""Judges one row of a batch: a policy and a call. ``sayso policy eval --jsonl`` reads one row from each line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from hitl.policy.engine import Policy, load
 from hitl.policy.model import PolicyCall, PolicyInvalid, Reason
 
-# The document for a row that names the built-in fallback of another system. It asks about every call.
+# The policy of a row that names contenox's built-in fallback instead of a document. It asks about every call.
 _FALLBACK = '{"default_action": "approve", "rules": []}'
 
 
@@ -22,11 +22,11 @@ def _loaded(document: str) -> Policy:
 def evaluate_row(row: Mapping[str, Any]) -> dict[str, Any]:
     """Judge ``{"id", "policy", "tools", "tool", "args", "cwd"?, "annotations"?}``.
 
-    The answer has ``id``, ``action``, ``rule``, ``refused``, ``reason``, ``risk`` and ``programs``. If the document is
-    invalid, the answer is a deny with ``refused`` set, and ``problems`` says why.
+    The answer has ``id``, ``action``, ``rule``, ``refused``, ``reason``, ``risk`` and ``programs``. If the policy is
+    invalid, the action is deny, ``refused`` is true, and ``problems`` says why.
 
-    A row whose arguments aren't an object is denied, because no real call has such arguments. Dropping the arguments
-    would give a verdict on a different call.
+    A row whose arguments aren't an object is denied, because no real call has such arguments. A verdict without the
+    arguments would be about a different call.
     """
     document = row.get("policy")
     try:

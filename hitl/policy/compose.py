@@ -1,9 +1,9 @@
-"""Joins a document with the presets that it names: its own rules first, then each preset's rules in that order.
+"""Joins a document with the presets that it names: the document's rules first, then the rules of each preset.
 
 The document's ``forbid`` and ``risk_rules`` are added to the preset's. An action of the document (``default_action``,
-``risk.<level>.action``) counts only if it is stricter than the preset's, so the document can't open what the preset
-closes. The document's ``defaults`` and timeouts of levels replace the preset's, because a longer wait allows nothing.
-A card of the document replaces the preset's card for the same tool, because a card decides nothing.
+``risk.<level>.action``) counts only if it is stricter than the preset's, so the document can't allow a call that the
+preset's action denies. The document's ``defaults`` and timeouts of levels replace the preset's, because a longer wait
+allows nothing. A card of the document replaces the preset's card for the same tool, because a card decides nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hitl.records import replace
 def compose(own: Checked, parsed: text.ParsedDocument, name: str) -> Checked:
     """Join a document with the presets that it names; a document without presets is returned unchanged.
 
-    ``parsed`` gives the line numbers for warnings.
+    ``parsed`` gives the line numbers for warnings. ``name`` is the document's name, for errors.
 
     Raises:
         PolicyInvalid: a rule of the document has the same id as a rule of a preset.
@@ -88,7 +88,7 @@ def _together(first: Checked, then: Checked) -> Checked:
 
 
 def _default(checked: Checked) -> Action | None:
-    """Return the document's action for calls that match no rule, or None if the preset's action applies."""
+    """Return the action that the document states for calls that match no rule, or None if it states none."""
     return checked.default_action if "default_action" in checked.content else None
 
 
@@ -113,9 +113,9 @@ def _level(level: Risk, first: Checked, then: Checked) -> Level:
 
 
 def _appended(first: Sequence[Rule], then: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Join two lists of rules. Each rule of the second list gets a ``path`` with its new place.
+    """Join two lists of rules. The ``path`` of each rule of the second list gets the rule's index in the joined list.
 
-    A rule of the second list without an id also gets a name that begins with the name of its preset.
+    If a rule of the second list has no id, the name of its preset is put before its name.
     """
     placed = []
     for at, rule in enumerate(then, start=len(first)):

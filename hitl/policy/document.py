@@ -1,4 +1,4 @@
-"""The records of a checked document. All dialects (``dialects``) are read into them."""
+"""The records of a checked document. The reader of each dialect (``dialects``) makes them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hitl.policy.operators.base import Condition
 
 CONTENOX: Final = 3
 OURS: Final = 1
-#: The kind of a tool that the table of tools doesn't know.
+#: The kind of each tool that is not in the table of tools.
 UNKNOWN: Final = "unknown"
 
 
@@ -25,7 +25,7 @@ class All:
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """A group of conditions that holds if one part holds."""
+    """A group of conditions that holds if at least one part holds."""
 
     parts: tuple[When, ...]
 
@@ -42,12 +42,12 @@ When = All | AnyOf | Not | Condition
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A checked rule of any list.
+    """A checked rule from ``rules``, ``forbid`` or ``risk_rules``.
 
     ``name`` is the name of the rule in verdicts. ``action`` is None in ``risk_rules``. ``harmless`` names arguments
-    that an allow rule accepts without looking at them. With ``literal``, tool names are compared letter by letter. With
-    ``textual``, values are compared by their text, as contenox does. ``source`` is the preset that the rule comes from,
-    or empty for a rule of the document itself.
+    that an allow rule accepts without looking at them. ``literal`` says that tool names are compared letter by letter.
+    ``textual`` says that values are compared by their text, as contenox does. ``source`` is the preset that the rule
+    comes from, or empty for a rule of the document itself.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """The settings of a document for one risk level. If the document leaves a field out, the field has its default."""
+    """The settings of a document for one risk level. A field that the document doesn't set has its default."""
 
     action: Action | None = None
     timeout_s: int | None = None
@@ -90,7 +90,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A document that may be used, with its warnings."""
+    """A document that was checked and has no problems, with its warnings."""
 
     dialect: int
     default_action: Action

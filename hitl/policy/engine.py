@@ -1,8 +1,7 @@
 """The compiled policy: it judges a call in microseconds, and explains its verdicts.
 
-The rules that can apply to a tool are selected once and kept. Among these rules, ``index`` finds the rules whose
-indexed condition may hold. Only these rules are tried. ``Policy.judge_slowly`` tries every rule. Both methods give the
-same verdict for every call.
+The rules that can apply to a tool are selected once and kept. For each call, ``index`` finds the ones among them that
+may hold, and only these are tried. ``Policy.judge_slowly`` tries every rule, and must give the same verdict.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ from hitl.records import replace
 _STRENGTH = {action: at for at, action in enumerate(ACTIONS)}
 _MAX_PLANS = 4096
 _MAX_VERDICTS = 256
-# a rule's `asked` caches at most this many outcomes, because callers may send any number of argument names
+# A rule's ``asked`` caches at most this many outcomes, because callers may send any number of argument names.
 _MAX_NAMES = 32
 _MAX_MESSAGE = 300
 _ERRORS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError, re.error)
@@ -89,7 +88,11 @@ def _any(parts: Iterable[Test], scope: CallScope) -> int:
 
 
 class Outcome:
-    """The result of the rules for a call. ``verdicts`` caches the finished verdict for each risk assessment."""
+    """The action on a call, and the rule or the reason for it. ``verdicts`` caches the verdict for each risk
+    assessment.
+
+    ``unsure`` says that the rule is in doubt. ``unseen`` names an argument that the rule doesn't look at.
+    """
 
     __slots__ = ("action", "reason", "rule", "unseen", "unsure", "verdicts")
 
@@ -108,10 +111,12 @@ class Outcome:
 class Compiled:
     """A compiled rule.
 
-    ``at`` is the rule's place in its list. ``outcome`` is the result if the rule holds, ``doubt`` the result if it is
-    unsure. ``level`` is the risk that the rule sets, ``raises`` the risk to which it raises. ``looks_at`` names the
-    arguments that an allow rule looks at, or None if no argument makes the rule ask. ``asked`` caches the outcomes that
-    ``asking`` returns.
+    ``at`` is the rule's index in its list. ``strength`` orders the actions: allow is 0, approve 1, deny 2. ``level`` is
+    the risk that the rule sets, and ``raises`` the risk to which it raises a lower risk. ``outcome`` is the result if
+    the rule holds, and ``doubt`` the result if its test answers UNSURE.
+
+    ``looks_at`` names the arguments that an allow rule looks at; if a call has others, a person is asked. It is None
+    for a rule without this limit. ``asked`` caches the outcomes that ``asking`` returns.
     """
 
     rule: Rule
@@ -126,7 +131,7 @@ class Compiled:
     asked: dict[str, Outcome] = field(default_factory=dict)
 
     def asking(self, name: str) -> Outcome:
-        """Return the outcome for a call with an argument that the rule doesn't look at: the policy asks a person."""
+        """Return the outcome that asks a person, because the call has an argument that the rule doesn't look at."""
         found = self.asked.get(name)
         if found is None:
             if len(self.asked) >= _MAX_NAMES:
@@ -135,7 +140,7 @@ class Compiled:
         return found
 
     def unseen(self, scope: CallScope) -> str | None:
-        """Return an argument that this rule doesn't look at and that isn't known to be harmless, or None."""
+        """Return the name of an argument that this rule doesn't look at and that may do harm, or None."""
         if self.looks_at is None or self.looks_at.issuperset(scope.args):
             return None
         names = scope.args.keys() - self.looks_at
@@ -154,9 +159,7 @@ class Compiled:
 
 
 def _is_plain(value: Any) -> bool:
-    """Return whether a harmless argument has a plain value: a scalar, a list of scalars, or an object of true and false
-    values.
-    """
+    """Return whether a value is a scalar, a list of scalars, or an object with only true, false and null."""
     if type(value) in values.SCALARS:
         return True
     if isinstance(value, Mapping):
@@ -164,23 +167,23 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, list | tuple) and all(type(part) in values.SCALARS for part in value)
 
 
-#: Names of the keys that a condition can use for a command that the caller runs. All of them hold the same words.
+#: The keys by which a condition can name the command that the caller runs. All of them mean the same words.
 _COMMANDS = frozenset(("argv", "command", f"{ROLE}command"))
 
 
 def _beside(known: Shape, role: str) -> tuple[str, ...]:
-    """Return the further arguments that a condition on a role looks at.
+    """Return the further arguments that a condition on this role also looks at.
 
-    For a command, this is the working folder in which the command runs.
+    A condition on a command also looks at the command's working folder. Other roles have no further arguments.
     """
     return known.folder if role == "command" else ()
 
 
 def _looked_at(rule: Rule) -> frozenset[str] | None:
-    """Return the arguments that an allow rule looks at, or None if no argument makes the rule ask.
+    """Return the arguments that an allow rule looks at, or None if the rule accepts any further argument.
 
-    No argument makes the rule ask if it isn't an allow rule, is contenox's, looks at all arguments, accepts all
-    arguments as harmless, or has neither a condition on an argument nor a kind.
+    It is None if the rule isn't an allow rule, or comes from contenox. It is also None if the rule tests or accepts all
+    arguments, or if it has neither a condition on an argument nor a kind.
     """
     if rule.action != "allow" or rule.literal or "*" in rule.harmless:
         return None
@@ -220,7 +223,9 @@ def _compile(rule: Rule, at: int, *, contenox: bool, reason: Reason = Reason.MAT
 
 
 def _use(rule: Rule, *, contenox: bool) -> ConditionUse:
-    """Return the use for which a rule's conditions are compiled."""
+    """Return what a rule's conditions are used for, such as to allow or to set a risk. Operators compile them for that
+    use.
+    """
     return ConditionUse(
         loosen=_loosens(rule), textual=contenox, rating=rule.action is None, asking=rule.action == "approve"
     )
@@ -250,10 +255,10 @@ def _applies(rule: Rule, call: PolicyCall) -> bool:
 
 
 def _of_kind(rule: Rule, call: PolicyCall) -> bool:
-    """Return whether a rule's kinds include the kind of this tool.
+    """Return whether a rule is for the kind of the call's tool.
 
-    A tool may contradict its listed kind (`disputed`). Then only rules that tighten match the tool: the rules for its
-    listed kind and for unknown tools.
+    If the tool contradicts its kind in the table of tools (`disputed`), no rule that allows or lowers a risk is for it.
+    Other rules are for it if they are for its listed kind or for unknown tools.
     """
     if disputed(call):
         return not _loosens(rule) and not {_kind(call), UNKNOWN}.isdisjoint(rule.kind)
@@ -266,7 +271,7 @@ def _kind(call: PolicyCall) -> str:
 
 
 class _Group:
-    """The rules of one list. If many of these rules are for every tool, all tools share one index of those rules."""
+    """The rules of one list of a document. Rules that are for every tool have one shared index if there are many."""
 
     __slots__ = ("_own", "_plain_paths", "_shared", "rules")
 
@@ -279,12 +284,14 @@ class _Group:
         self._own = [one for one in rules if not _is_wide(one.rule)] if shares else self.rules
 
     def of(self, call: PolicyCall) -> Index[Compiled] | None:
-        """Return the index of the rules for this call's tool that are not in the shared index, or None."""
+        """Return an index of the rules for this call's tool that aren't in the shared index, or None without such
+        rules.
+        """
         own = [one for one in self._own if _applies(one.rule, call)]
         return Index(own, plain_paths=self._plain_paths) if own else None
 
     def candidates(self, own: Index[Compiled] | None, args: Mapping[str, Any]) -> Sequence[Compiled]:
-        """Return the rules that may hold for a call, in order."""
+        """Return the rules that may hold for a call, in order. ``own`` is the index that ``of`` gives for the call."""
         narrow = () if own is None else own.candidates(args)
         if self._shared is None:
             return narrow
@@ -307,9 +314,11 @@ _place = attrgetter("at")
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The rules that may apply to the calls of one tool, and the risk by the tool's name.
+    """Everything about the calls of one tool that doesn't depend on the arguments: the rules that may apply, and the
+    risk.
 
-    If ``quiet`` is true and no rule is a candidate, the default action applies and no argument has to be read.
+    ``quiet`` says that the document has no risk rules and that the tool runs no commands. If it is true and no rule may
+    hold for a call, the default action decides, and no argument has to be read.
     """
 
     named: risk.Named
@@ -323,7 +332,7 @@ class _Plan:
 
 
 def _plan_key(call: PolicyCall) -> tuple[object, ...]:
-    """Return the key of a call's plan: everything about the call on which a plan depends."""
+    """Return the key under which the plan of a call is kept: everything about the call on which the plan depends."""
     if not call.foreign and call.annotations is None:
         return call.tools, call.tool, call.is_command
     return call.tools, call.tool, call.is_command, disputed(call)
@@ -336,7 +345,7 @@ _SHELL_TOOLS = re.compile(
 
 
 class Policy:
-    """A checked and compiled document. Judging fills caches only, so no verdict depends on an earlier call."""
+    """A checked and compiled document. Its methods change only caches, so no verdict depends on an earlier call."""
 
     def __init__(
         self,
@@ -367,29 +376,31 @@ class Policy:
         return _Group(compiled, plain_paths=self._surroundings.paths is None)
 
     def with_ports(self, paths: Paths | None = None, resolver: Resolver | None = None) -> Policy:
-        """Return the same policy with other ports.
+        """Return the same policy with these ports instead of its own.
 
-        The returned policy also looks up links and host names when it judges a call.
+        Without ``paths``, it judges paths by their text alone. Without ``resolver``, it resolves no host names.
         """
         return Policy(self.checked, self.name, paths, resolver)
 
     def elsewhere(self) -> Policy:
-        """Return the same policy for calls whose working folder is on another machine.
+        """Return the same policy, for calls whose working folder is on another machine.
 
-        The returned policy never lists the contents of a folder.
+        It never lists the contents of a folder to judge a command.
         """
         return Policy(self.checked, self.name, self._surroundings.paths, self._surroundings.resolver, looks=False)
 
     def _vouching(self, call: PolicyCall) -> Vouching:
-        """Return the object that judges the paths of a call's command."""
+        """Return the object that judges the paths which the call's command uses."""
         if self._by_text is None:
             self._by_text = self if self._surroundings.paths is None else self.with_ports()
         return Vouching(self.judge, self._by_text.judge, call.cwd, self._looks, self._closed)
 
-    # --- judging
+    # --- judging a call
 
     def judge(self, call: PolicyCall) -> Verdict:
-        """Return the verdict on a call. If odd arguments cause an error, the call is denied as ``policy_error``."""
+        """Return the verdict on a call. If the arguments cause an error, the verdict is deny with the reason
+        ``policy_error``.
+        """
         try:
             plan = self._plans.get(_plan_key(call))
             if plan is None:
@@ -408,7 +419,9 @@ class Policy:
             return self._failed(error)
 
     def judge_slowly(self, call: PolicyCall) -> Verdict:
-        """Return the verdict on a call, found by trying every rule in order. ``judge`` must give the same verdict."""
+        """Return the verdict on a call by trying every rule in order, without the index. ``judge`` must give the same
+        verdict.
+        """
         try:
             scope = CallScope(call, self._surroundings)
             groups = (self._forbid, self._rules, self._levels, self._raising)
@@ -455,10 +468,11 @@ class Policy:
         scope: CallScope,
         assessed: risk.Assessment,
     ) -> risk.Assessment:
-        """Apply the document's risk rules to an assessment: the first that sets a level, then all that raise it.
+        """Return the assessed risk after the document's risk rules.
 
-        A setting rule that answers UNSURE counts only if its level is higher than the assessed level. A raising rule
-        counts unless it answers NO.
+        The first rule of ``setting`` that holds sets the level. If its test answers UNSURE, it counts only if its level
+        is higher than the assessed level. Then each rule of ``raising`` raises a lower level, also if its test answers
+        UNSURE.
         """
         for compiled in setting:
             answer = compiled.test(scope)
@@ -475,12 +489,12 @@ class Policy:
         return rule.message or f"{rule.called} rates it {RISKS[compiled.level or compiled.raises or 0]}"
 
     def _decide(self, forbid: Iterable[Compiled], rules: Iterable[Compiled], scope: CallScope, level: int) -> Outcome:
-        """Return the outcome of a call: the first rule that holds decides, and a doubt can only make it stricter.
+        """Return the outcome of a call. The first rule that holds decides; a doubt can only make the outcome stricter.
 
-        A deny or ask rule that answers UNSURE leaves a doubt. If an allow rule holds after that, a person is asked; a
-        deny or ask rule that holds still decides. An allow rule that is itself unsure is skipped. Without a doubt, an
-        allow rule that holds asks if the call has an argument that it didn't look at. If no rule holds, the default
-        action for the risk level decides, but a doubt turns a default of allow into asking.
+        A deny or ask rule whose test answers UNSURE leaves a doubt. If an allow rule holds after a doubt, a person is
+        asked. If a deny or ask rule holds after a doubt, that rule decides. An allow rule whose test answers UNSURE is
+        skipped. An allow rule that holds asks a person if the call has an argument that the rule doesn't look at. If no
+        rule holds, the default action for the risk level decides. After a doubt, a default of allow becomes asking.
         """
         doubt: Outcome | None = None
         for compiled in forbid:
@@ -506,7 +520,7 @@ class Policy:
         told = self.checked.risk.get(level)
         return told.action if told is not None and told.action is not None else self.checked.default_action
 
-    # --- verdicts
+    # --- making the verdict of an outcome
 
     def _verdict(self, outcome: Outcome, assessed: risk.Assessment, programs: tuple[str, ...]) -> Verdict:
         key = (assessed, programs) if programs else assessed
@@ -558,10 +572,10 @@ class Policy:
         written = self._written(outcome, risk.HIGH, why, ())
         return replace(written, message=f"{why}: {type(error).__name__}: {error}"[:_MAX_MESSAGE])
 
-    # --- saying why
+    # --- explanations
 
     def explain(self, call: PolicyCall) -> Explanation:
-        """Return the verdict with every rule up to the deciding one, its answer, and the reason for the answer."""
+        """Return the verdict on a call, and each rule up to the deciding rule: whether it held, and why."""
         scope = CallScope(call, self._surroundings)
         levels = sorted((*self._levels.rules, *self._raising.rules), key=_written_at)
         tried = [*self._tried(levels, "risk_rules", scope), *self._tried(self._forbid.rules, "forbid", scope)]
@@ -596,7 +610,7 @@ def _with_card(verdict: Verdict, card: records.CardTerms | None) -> Verdict:
 
 
 def _written_at(compiled: Compiled) -> int:
-    """Return the place of a rule in its list of the document."""
+    """Return the index of a rule in its list of the document."""
     return int(compiled.rule.path.rpartition("/")[2])
 
 
@@ -618,9 +632,9 @@ def _shell_key(call: PolicyCall) -> str | None:
 
 
 def closing(checked: Checked, tool: str) -> Closed:
-    """Collect the path globs of the rules that deny or ask for one tool.
+    """Return the path globs of all rules that deny or ask about calls of one tool.
 
-    ``untold`` is set in the result if one of these rules also tests the path in another way, such as a regular
+    ``untold`` in the result says that one of these rules also tests the path in another way, such as by a regular
     expression.
     """
     call = PolicyCall("", tool, {})
@@ -643,7 +657,7 @@ _PATH_KEYS = frozenset((ANYWHERE, "path", f"{ROLE}reads", f"{ROLE}writes"))
 
 
 def digest(content: Any) -> str:
-    """Return the SHA-256 of a document's content in one fixed form. Format, layout and key order don't change it."""
+    """Return the SHA-256 of a document's content in hex. Format, layout and the order of keys don't change it."""
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=str)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
@@ -652,11 +666,11 @@ def load(
     document: str,
     *,
     name: str,
-    format: text.Format | None = None,  # noqa: A002 - the public name
+    format: text.Format | None = None,  # noqa: A002 - callers know it as format=
     paths: Paths | None = None,
     resolver: Resolver | None = None,
 ) -> Policy:
-    """Read, check and compile a document. Without ``format``, the text shows whether it is YAML or JSON.
+    """Return the compiled policy of a document. Without ``format``, the text shows whether it is YAML or JSON.
 
     Raises:
         PolicyInvalid: the document must not be used; ``problems`` lists everything wrong with it.

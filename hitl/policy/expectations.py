@@ -28,9 +28,9 @@ _EXPECT_KEYS = frozenset(("action", "risk", "rule", "reason", "timeout_s", "requ
 
 @dataclass(frozen=True, slots=True)
 class ExpectationResult:
-    """The result of one expectation: the verdict, and the differences from the expected verdict.
+    """The result of one test: the verdict, and a sentence for each difference from the expected verdict.
 
-    There are no differences if the expectation was met.
+    If the verdict was as expected, there are no differences.
     """
 
     name: str
@@ -46,13 +46,13 @@ class ExpectationResult:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The results of a file of expectations."""
+    """The results of all tests in a file."""
 
     results: tuple[ExpectationResult, ...]
 
     @property
     def passed(self) -> bool:
-        """Whether the file has expectations and all of them were met."""
+        """Whether the file has tests and all of them passed."""
         return bool(self.results) and all(result.passed for result in self.results)
 
 
@@ -60,7 +60,8 @@ def run_expectations(policy: Policy, doc: str, *, name: str = "expectations") ->
     """Judge every call of a file (YAML or JSON) and compare each verdict with the expected one.
 
     Raises:
-        PolicyInvalid: the file is not well formed or has an unknown key; a misspelt key would test nothing.
+        PolicyInvalid: the file is not well formed, or has an unknown key. Without this error, a misspelt key would test
+            nothing.
     """
     parsed = text.parse(doc, name=name)
     tests = (
@@ -104,7 +105,7 @@ def _wrong(test: Any) -> str | None:
 
 
 def written_call(tool: str, args: Mapping[str, Any], **terms: Any) -> PolicyCall:
-    """Return a call from a file of expectations or a command line. `terms` are further fields of `PolicyCall`.
+    """Return the call that a file of tests or a command line describes. `terms` are further fields of `PolicyCall`.
 
     A call with a list `argv` is judged as a command that its caller starts, as `sayso ask NAME -- CMD` asks for it.
     """
@@ -117,7 +118,7 @@ def _call(call: Mapping[str, Any]) -> PolicyCall:
 
 
 def plain(value: Any) -> Any:
-    """Return a document's value as JSON would hold it, with decimals as floats."""
+    """Return a value of a YAML document as JSON would hold it: decimal numbers become floats."""
     if isinstance(value, Mapping):
         return {key: plain(entry) for key, entry in value.items()}
     if isinstance(value, list):

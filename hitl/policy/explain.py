@@ -1,4 +1,4 @@
-"""Puts conditions into words: the condition of the rule, its answer, and the value in the call."""
+"""Explains a rule's conditions in words: each condition, its answer, and the value in the call."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WORDS = ("no", "cannot tell", "yes")
 def describe(
     when: When, scope: CallScope, use: ConditionUse, compile_when: Callable[[When, ConditionUse], Test]
 ) -> str:
-    """Return each condition of a rule with its answer, in one line."""
+    """Return one line of text with each condition of a rule, its answer, and the value in the call."""
     if isinstance(when, Condition):
         return f"{_asked(when)}: {_WORDS[compile_when(when, use)(scope)]} ({_given(when, scope)})"
     if isinstance(when, Not):

@@ -17,17 +17,17 @@ from functools import lru_cache
 from posixpath import normpath
 
 MAX_ALTERNATIVES = 4096
-#: The characters that make a text a pattern.
+#: A text with one of these characters is a pattern of names.
 WILD = frozenset("*?[")
 _WILD = re.compile(r"[*?\[\\]")
 
 
 class BadGlob(ValueError):
-    """A pattern that can't match the names that its author meant. The message gives the reason."""
+    """Raised for a pattern that can't match the names that its author meant. The message gives the reason."""
 
 
 def is_pattern(text: str) -> bool:
-    """Return whether a text would be a pattern of names to fnmatch or a shell: it holds ``*``, ``?`` or ``[``."""
+    """Return whether fnmatch or a shell would take a text for a pattern, because it holds ``*``, ``?`` or ``[``."""
     return not WILD.isdisjoint(text)
 
 
@@ -35,10 +35,11 @@ _ODD = re.compile(r"\\.|\[!?[\w.,+@ -]+\]|[\\\[]", re.ASCII | re.DOTALL)
 
 
 def broadened(pattern: str) -> str:
-    """Return a pattern of ``*``, ``?`` and letters that matches at least every name that a shell's pattern matches.
+    """Return a simpler pattern, without classes and backslashes, that matches every name that ``pattern`` matches.
 
-    A class and an escaped character become ``?``. Programs read some brackets in different ways (``[[:alpha:]]``,
-    ``[^a]``, a bracket that isn't closed). Such a bracket and the rest of its component become ``*``.
+    ``pattern`` is a pattern of a shell. A class and an escaped character become ``?``. Programs disagree about some
+    brackets, such as ``[[:alpha:]]``, ``[^a]`` or a bracket that isn't closed. Such a bracket and the rest of its path
+    component become ``*``.
     """
     return "/".join(map(_broadened, pattern.split("/"))) if _WILD.search(pattern) else pattern
 
@@ -72,7 +73,7 @@ def clean(path: str) -> str:
 
 
 def expand_braces(pattern: str) -> list[str]:
-    """Return all alternatives of a pattern with ``{a,b}``.
+    """Return all patterns without braces to which a pattern with ``{a,b}`` expands.
 
     Raises:
         BadGlob: the braces are unbalanced, or there are 4096 alternatives or more.
@@ -86,7 +87,7 @@ def expand_braces(pattern: str) -> list[str]:
 
 
 def _alternatives(text: str, at: int, *, nested: bool = False) -> tuple[list[list[str]], int]:
-    """Split a pattern at its braces. Return its parts, each as a list of alternatives, and the index of its end."""
+    """Split a pattern at its braces. Return its parts, each as a list of alternatives, and the index where it ends."""
     parts: list[list[str]] = []
     literal = ""
     while at < len(text):
@@ -170,7 +171,7 @@ def _class(text: str, at: int) -> tuple[str, int]:
 
 
 def _regex(pattern: str) -> str:
-    """Return the regular expression for one alternative of a path glob. ``clean`` normalises the alternative first."""
+    """Return the regular expression for a path glob without braces. ``clean`` first normalises the glob."""
     out = ""
     components = clean(pattern).split("/")
     for at, component in enumerate(components):
@@ -199,31 +200,31 @@ class Glob:
     text: str
     #: Whether the glob means the same in every working folder.
     absolute: bool
-    #: The patterns that the braces expand to, each normalised by ``clean``. This is empty if a component has a ``**``
-    #: beside other characters (``a**b``).
+    #: The patterns that the braces expand to, each normalised by ``clean``. This is empty if a component has ``**`` and
+    #: other characters (``a**b``).
     alternatives: tuple[str, ...] = field(compare=False)
-    #: The sources of the regular expressions ``sure``, ``perhaps`` and ``folded``, in this order.
+    #: The texts of the regular expressions ``sure``, ``perhaps`` and ``folded``, in this order.
     sources: tuple[str, str, str] = field(repr=False, compare=False)
-    #: Matches a path only if it fits the pattern with contenox's meaning of ``**``: ``a**b`` is ``a/**/b``.
+    #: The regular expression of the pattern with contenox's meaning of ``**``: ``a**b`` is ``a/**/b``.
     sure: re.Pattern[str] = field(init=False, repr=False, compare=False)
-    #: Matches a path also if the path fits the pattern with the other meaning of ``**``: ``a**b`` is ``a``, any text,
-    #: and ``b``.
+    #: The regular expression of the pattern with either meaning of ``**``: ``a**b`` may also be ``a``, any text, and
+    #: ``b``.
     perhaps: re.Pattern[str] = field(init=False, repr=False, compare=False)
-    #: Matches the paths that ``perhaps`` matches, in upper and lower case.
+    #: The regular expression ``perhaps``, but without regard to case.
     folded: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def covers(self, name: str) -> bool:
         """Return whether ``perhaps`` matches a name.
 
-        ``folded`` is tried first, so that ``perhaps`` is compiled only for a name that it may match. Without a class,
-        ``folded`` matches every name that ``perhaps`` matches; with one it doesn't: ``[^A]`` matches ``a``.
+        ``folded`` is tried first, so that ``perhaps`` is compiled only for a name that it may match. A pattern with a
+        class skips this step: ``[^A]`` matches ``a``, but ``folded`` doesn't match it.
         """
         return ("[" in self.text or self.folded.fullmatch(name) is not None) and self.perhaps.fullmatch(
             name
         ) is not None
 
     def __getattr__(self, name: str) -> re.Pattern[str]:
-        """Compile a regular expression on first use. Python calls this method only while the slot is empty."""
+        """Compile a regular expression on first use. Python calls this only if the attribute isn't set yet."""
         if name not in _COMPILED:
             raise AttributeError(name)
         source, flags = self.sources[_COMPILED.index(name)], re.DOTALL | (re.IGNORECASE if name == "folded" else 0)
@@ -263,8 +264,9 @@ def _loose(pattern: str) -> str:
 
 
 def _either(parts: list[str]) -> str:
-    """Return one regular expression for all parts. The beginning and the ending that all parts share are compiled only
-    once.
+    """Return one regular expression that matches what any of the parts matches.
+
+    A beginning or an ending that all parts share is written only once, so that it is compiled only once.
     """
     if len(parts) == 1:
         return parts[0]
@@ -275,18 +277,17 @@ def _either(parts: list[str]) -> str:
 
 @lru_cache(maxsize=4096)
 def glob(pattern: str) -> Glob:
-    """Return the checked pattern, from a cache. Raises BadGlob as ``Glob.of`` does."""
+    """Return the checked glob for a pattern, from a cache. Raises BadGlob as ``Glob.of`` does."""
     return Glob.of(pattern)
 
 
 def meets(pattern: str, others: tuple[str, ...], *, hidden: bool = True) -> bool:
-    """Return whether some path matches both ``pattern``, which has no ``**``, and one of ``others``.
+    """Return whether some path could match both ``pattern`` and one of ``others``.
 
-    The others are alternatives of globs.
+    ``pattern`` has no ``**``. ``others`` are alternatives of globs.
 
-    The function may return True for patterns that share no path, but never False for patterns that share one. Case is
-    ignored. Without ``hidden``, a wildcard at the beginning of a name in ``pattern`` matches no dot, as in a shell
-    (POSIX).
+    The answer may be a wrong True, but never a wrong False. Case is ignored. Without ``hidden``, a wildcard at the
+    beginning of a name in ``pattern`` matches no dot, as in a shell (POSIX).
     """
     pattern = broadened(pattern).casefold()
     parts = tuple(pattern.split("/"))
@@ -303,18 +304,21 @@ def meets(pattern: str, others: tuple[str, ...], *, hidden: bool = True) -> bool
 
 @lru_cache(maxsize=512)
 def _ends(alternatives: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], str, re.Pattern[str] | None], ...]:
-    """Return the parts of each alternative, and its ending. The endings are compared first, because most differ."""
+    """Return the path components of each alternative, and its ending as ``_ending`` returns it.
+
+    ``meets`` compares the endings first, because most endings differ.
+    """
     return tuple((tuple(one.split("/")), *_ending(one)) for one in map(str.casefold, alternatives))
 
 
-#: The end of a pattern: a class without escapes, or letters without wildcards and slashes.
+#: Matches the end of a pattern: a class without escapes, or characters without wildcards and slashes.
 _END = re.compile(r"(\[\^?[^\[\]\\\^/]+\])\Z|[^*?\[\]\\/]+\Z")
 
 
 def _ending(pattern: str) -> tuple[str, re.Pattern[str] | None]:
-    """Return the letters or the character class at the end of a pattern.
+    """Return the characters at the end of a pattern and None, or '' and the character class at its end.
 
-    Return "" and None if the pattern ends in neither.
+    Return '' and None if the pattern ends in anything else.
     """
     found = _END.search(pattern)
     if found is None:
@@ -336,7 +340,7 @@ def _meet(parts: tuple[str, ...], others: tuple[str, ...], hidden: bool) -> bool
 
 
 def _may_match(one: str, other: str) -> bool:
-    """Return whether some name matches both patterns of one component. A class counts as any character."""
+    """Return whether a name could match both patterns, each of one path component. A class counts as ``?``."""
     first, second = (_CLASSED.sub("?", text.replace("\\", "")) for text in (one, other))
     reached = {(0, 0)}
     seen = set(reached)
@@ -368,7 +372,7 @@ def _steps(first: str, at: int, second: str, to: int) -> Iterator[tuple[int, int
 _CLASSED = re.compile(r"\[[^\]]*\]")
 
 
-# --- tool names
+# --- names of tools
 
 
 @lru_cache(maxsize=4096)
@@ -377,14 +381,14 @@ def name_pattern(text: str) -> re.Pattern[str]:
     return re.compile(translate(text), re.DOTALL)
 
 
-#: Characters that a tool's name can't have. MCP allows letters, digits, ``_``, ``-`` and ``.``; hosts add ``/`` and
-#: ``:``.
+#: Matches a character that no tool's name can have. MCP allows letters, digits, ``_``, ``-`` and ``.``. Some agents'
+#: hosts also use ``/`` and ``:``.
 _NO_NAME = re.compile(r"[\s()|^$!\\,;\"'`<>&=%#{}\[\]]")
 _NAME_CLASS = re.compile(r"\[(!?)([^\]]+)\]")
 
 
 class BadName(BadGlob):
-    """A tool name that no tool can have. ``suggestion`` says how to write it instead."""
+    """Raised for a name that no tool can have. ``suggestion`` says how to write it instead."""
 
     def __init__(self, message: str, suggestion: str) -> None:
         super().__init__(message)
@@ -392,11 +396,11 @@ class BadName(BadGlob):
 
 
 def check_name(text: str) -> None:
-    """Check a tool name or a pattern of tool names.
+    """Check that a tool can have a name, or a name that a pattern matches.
 
     Raises:
-        BadName: no tool can have the name: it has blanks, braces, marks of regular expressions, or a class that is
-            not closed or runs backwards.
+        BadName: no tool can have the name, because it holds blanks, braces or signs of regular expressions, or a class
+            that isn't closed or has a reversed range.
     """
     if any(not char.isprintable() for char in text) or text != text.strip():
         raise BadName("has white space or control characters", f"write {' '.join(text.split())!r}")
@@ -431,7 +435,7 @@ def _check_class(inner: str, *, negated: bool) -> None:
 
 
 def prefixes(path: str) -> Iterator[str]:
-    """Yield every leading part of a normalised path by whole components; the path itself comes last."""
+    """Yield each folder above a normalised path, from the top, and then the path itself."""
     at = 0
     while (at := path.find("/", at + 1)) > 0:
         yield path[:at]
@@ -439,7 +443,7 @@ def prefixes(path: str) -> Iterator[str]:
 
 
 def literal_folder(alternative: str) -> str | None:
-    """Return the longest leading part of a glob's alternative that has no wildcard, in whole components, or None."""
+    """Return the longest folder before the first wildcard, or None. Return a pattern without wildcards unchanged."""
     wild = _WILD.search(alternative)
     if wild is None:
         return alternative

@@ -1,4 +1,4 @@
-"""Describes the values that each place of a policy document may hold. The reader and the JSON Schema both use it."""
+"""Describes the kinds of values in a policy document. The reader and the JSON Schema are both made from them."""
 
 from __future__ import annotations
 
@@ -40,11 +40,13 @@ class Notes:
         self.warnings.append(Problem(self.parsed.line(path), path, message, suggestion))
 
     def strictly(self, path: str, message: str, suggestion: str | None = None) -> None:
-        """Add a finding for an entry that some dialects refuse and others only warn of. This dialect adds a problem."""
+        """Add a problem for an entry that is wrong in a strict dialect. A lenient dialect overrides this to add a
+        warning.
+        """
         self.refuse(path, message, suggestion)
 
     def keys(self, value: Mapping[str, Any], path: str, known: Iterable[str]) -> None:
-        """Add a finding for each key that is not known in its place."""
+        """Add a problem, or in a lenient dialect a warning, for each key that isn't known."""
         names = tuple(known)
         for key in value:
             if key in NOT_YET:
@@ -55,7 +57,7 @@ class Notes:
     def record(
         self, value: Mapping[str, Any], path: str, fields: Mapping[str, EntryKind], required: Iterable[str] = ()
     ) -> dict[str, Any]:
-        """Read the fields that are present or required, in the order of the table ``fields``."""
+        """Read an object. Return its fields that are present or required, in the order of ``fields``."""
         self.keys(value, path, fields)
         found: dict[str, Any] = {}
         for key, kind in fields.items():
@@ -69,7 +71,7 @@ class Notes:
         return found
 
     def choice(self, value: Any, path: str, options: tuple[Any, ...], fallback: Any) -> Any:
-        """Read one of several texts. Any other value is a problem, and the fallback is returned."""
+        """Return the value if it is one of the options. Otherwise add a problem and return ``fallback``."""
         if value in options and isinstance(value, str):
             return value
         near = closest(value, options) if isinstance(value, str) else None
@@ -77,20 +79,22 @@ class Notes:
         return fallback
 
     def flag(self, value: Any, path: str) -> bool:
-        """Read true or false. Any other value is a problem, and False is returned."""
+        """Return the value if it is true or false. Otherwise add a problem and return False."""
         if not isinstance(value, bool):
             self.refuse(path, "takes true or false")
         return value is True
 
     def text(self, value: Any, path: str) -> str | None:
-        """Read a text that isn't blank. Any other value is a problem, and None is returned."""
+        """Return the value if it is a text that isn't blank. Otherwise add a problem and return None."""
         if not isinstance(value, str) or not value.strip():
             self.refuse(path, "takes a text")
             return None
         return value
 
     def seconds(self, value: Any, path: str, low: int, high: int) -> int | None:
-        """Read a whole number of seconds. A number out of bounds is a problem, and is still returned."""
+        """Return the value, a whole number of seconds. Add a problem if it is out of bounds; return None if it is no
+        number.
+        """
         if not isinstance(value, int) or isinstance(value, bool):
             self.refuse(path, "takes a whole number of seconds")
             return None
@@ -99,7 +103,7 @@ class Notes:
         return value
 
     def items(self, value: Any, path: str) -> list[Any]:
-        """Read a list. Entries after the first MAX_ENTRIES are a problem, and are dropped."""
+        """Return the first MAX_ENTRIES entries of a list. Add a problem for more entries or for another value."""
         if not isinstance(value, list):
             self.refuse(path, "takes a list")
             return []
@@ -110,15 +114,15 @@ class Notes:
 
 @dataclass(frozen=True, slots=True)
 class EntryKind:
-    """A kind of value that a place in a document may hold: the function that reads it, and its JSON Schema."""
+    """A kind of value in a document: the function that reads such a value, and its JSON Schema."""
 
     read: Callable[[Any, Any, str], Any]
     schema: Mapping[str, Any]
-    #: The one rule action for which the key has a meaning, or None for any action.
+    #: The only rule action with which a key of this kind may be used, or None for any action.
     only: Action | None = None
 
     def for_action(self, action: Action) -> EntryKind:
-        """Return the same kind for a key that only rules with this action may have."""
+        """Return this kind for a key that only rules with this action may have."""
         return replace(self, only=action)
 
 
@@ -127,21 +131,21 @@ FLAG: Final = EntryKind(Notes.flag, {"type": "boolean"})
 
 
 def choice(options: tuple[Any, ...], fallback: Any, **more: Any) -> EntryKind:
-    """Return the kind of a value that must be one of these options."""
+    """Return the kind of a value that must be one of these options. ``fallback`` replaces a wrong value."""
     return EntryKind(lambda notes, *given: notes.choice(*given, options, fallback), {"enum": list(options), **more})
 
 
 def seconds(low: int, high: int) -> EntryKind:
-    """Return the kind of a whole number of seconds within bounds."""
+    """Return the kind of a value that is a whole number of seconds within these bounds."""
     schema = {"type": "integer", "minimum": low, "maximum": high}
     return EntryKind(lambda notes, *given: notes.seconds(*given, low, high), schema)
 
 
 def texts(takes: str, such: str, *, blank: bool) -> EntryKind:
-    """Return the kind of an entry whose value is a list of at least one text.
+    """Return the kind of a value that is a list of at least one text.
 
-    ``takes`` and ``such`` are the problem and the suggestion for any other value. With ``blank``, a text may hold only
-    blanks.
+    ``takes`` and ``such`` are the problem's message and suggestion for any other value. With ``blank``, a text may
+    consist of blanks.
     """
 
     def read(notes: Notes, value: Any, path: str) -> tuple[str, ...] | None:
@@ -155,7 +159,7 @@ def texts(takes: str, such: str, *, blank: bool) -> EntryKind:
 
 
 def record(fields: Mapping[str, EntryKind], build: Callable[..., Any], *, takes: str, empty: bool = True) -> EntryKind:
-    """Return the kind of an object. Its fields are passed to ``build`` as keyword arguments."""
+    """Return the kind of a value that is an object. Its fields are passed to ``build`` as keyword arguments."""
 
     def read(notes: Notes, value: Any, path: str) -> Any:
         if not isinstance(value, dict) or not (value or empty):
@@ -167,17 +171,17 @@ def record(fields: Mapping[str, EntryKind], build: Callable[..., Any], *, takes:
 
 
 def some(entry: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    """Return the schema of a list with at least one entry."""
+    """Return the JSON Schema of a list with at least one entry."""
     return {"type": "array", "items": entry, "minItems": 1, **more}
 
 
 def one_or_some(entry: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    """Return the schema of one entry, or of a list of such entries."""
+    """Return the JSON Schema of a single entry, or of a list of entries."""
     return {"anyOf": [entry, some(entry, **more)]}
 
 
 def described(fields: Mapping[str, EntryKind], required: Iterable[str] = ()) -> dict[str, Any]:
-    """Return the schema of an object with these keys. A key for one action is refused in rules with another action."""
+    """Return the JSON Schema of an object with these keys. A key that is for one action excludes other actions."""
     actions = {kind.only for kind in fields.values() if kind.only}
     schema = closed({key: kind.schema for key, kind in fields.items()}, required)
     if actions:
@@ -192,7 +196,7 @@ def described(fields: Mapping[str, EntryKind], required: Iterable[str] = ()) -> 
 
 
 def closed(properties: Mapping[str, Any], required: Iterable[str] = ()) -> dict[str, Any]:
-    """Return the schema of an object with these properties and no others."""
+    """Return the JSON Schema of an object with these properties and no others."""
     return {"type": "object", "properties": properties, "additionalProperties": False, "required": list(required)}
 
 

@@ -1,9 +1,9 @@
 """Finds the host that a URL names, and the classes of its address.
 
-A URL is read twice: as browsers read it (WHATWG URL Standard, host parsing with IPv4 shorthands and UTS 46) and as RFC
-3986 divides it. If the two readings find different hosts, schemes or ports, the URL is *ambiguous*. The classes follow
-the IANA IPv4 and IPv6 Special-Purpose Address Registries, the multicast registries, the names of RFC 6761 and RFC 8375,
-and the addresses at which cloud providers serve instance metadata.
+A URL is parsed twice: as browsers do it (WHATWG URL Standard, with IPv4 shorthands and UTS 46), and by RFC 3986. If the
+two find different hosts, schemes or ports, the URL is *ambiguous*. The classes come from the IANA IPv4 and IPv6
+Special-Purpose Address Registries, the multicast registries, and the names of RFC 6761 and RFC 8375. The class
+``metadata`` has the addresses at which cloud providers serve instance metadata.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ Address = IPv4Address | IPv6Address
 MAX_PORT = 65535
 _MAX_HOST, _MAX_URL, _MAX_NUMBER = 253, 8192, 16
 _OCTETS, _OCTET = 4, 255
-_SMALLEST_CARRIED = 0xFFFF  # ``::`` and ``::1`` are below this number and hold no IPv4 address
+# The addresses ``::`` and ``::1`` are below this number. They hold no IPv4 address.
+_SMALLEST_CARRIED = 0xFFFF
 
 CLASSES = names(
     "loopback private link_local metadata shared benchmark multicast broadcast unspecified "
@@ -105,7 +106,8 @@ _TEREDO = IPv6Network("2001::/32")
 
 _DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21}
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
-_GENERIC = re.compile(r"(?:([^:/?#]+):)?(?://([^/?#]*))?", re.DOTALL)  # RFC 3986, appendix B
+# Matches the scheme and the authority of a URL, by the expression of RFC 3986, appendix B.
+_GENERIC = re.compile(r"(?:([^:/?#]+):)?(?://([^/?#]*))?", re.DOTALL)
 _STRANGE = re.compile(r"[\x00-\x1f\x7f\\]|\[[^\]]*%|^(?:[^:/]*:)?//[^/]*%")
 _LABEL = re.compile(r"(?!-)[a-z0-9_\-]{1,63}(?<!-)")
 _FORBIDDEN = re.compile(r"[\x00-\x20#%/:<>?@\[\\\]^`{|}\x7f]")
@@ -119,10 +121,10 @@ _PLAIN = re.compile(
 class Url:
     """The parts of a URL: scheme, host and port.
 
-    ``host`` is in lower case, without the root dot and, for an address, in the usual form. It is None if the URL names
-    no host. ``sure`` is False if parsers differ or the text is not a full URL. ``bare`` says that the text is a host or
-    a scheme-relative URL on which parsers agree. ``userinfo`` says that user information, which misleads people, comes
-    before the host.
+    ``host`` is in lower case, without a dot at the end. An address is in its usual form. ``host`` is None if the URL
+    names no host. ``sure`` is False if parsers differ or the text is not a full URL. ``bare`` says that the text is a
+    host or a URL without scheme, and that parsers agree on it. ``userinfo`` says that a user name comes before the
+    host, which misleads people.
     """
 
     scheme: str
@@ -144,7 +146,7 @@ class _Unreadable(ValueError):
 
 @lru_cache(maxsize=512)
 def read_url(text: str) -> Url:
-    """Read a URL, a scheme-relative URL, or a bare host. Never raises."""
+    """Return the parts of a URL, of a URL without scheme, or of a bare host. Never raises."""
     plain = _PLAIN(text)
     if plain is not None and len(plain.group(2)) <= _MAX_HOST and "xn--" not in plain.group(2):
         scheme, host, port = plain.groups()
@@ -189,7 +191,7 @@ def _read_slowly(text: str) -> Url:
 
 
 def _is_name(host: str | None) -> bool:
-    """Return whether a host is an address, or a name that a resolver accepts (RFC 1123, 2.1, and underscores)."""
+    """Return whether a host is an address, or a name that a resolver accepts (RFC 1123, 2.1; underscores too)."""
     if host is None or _address(host) is not None:
         return True
     return len(host) <= _MAX_HOST and all(_LABEL.fullmatch(label) for label in host.split("."))
@@ -207,7 +209,7 @@ def _whatwg(text: str) -> Url:
     if scheme and scheme not in _DEFAULT_PORTS:
         if not re.match(r"[0-9]+(?:[/?#]|$)", rest) or scheme in ("data", "blob", "javascript", "mailto", "tel"):
             return _other_scheme(scheme, rest)
-        scheme, rest = "", text  # a bare host with a port
+        scheme, rest = "", text  # `name:80` is a host and a port, not a scheme
     if not scheme and not rest.startswith(("//", "\\\\")):
         bare = _authority("http", re.split(r"[/?#\\]", rest)[0])
         return replace(bare, scheme="", bare=True)
@@ -249,7 +251,9 @@ def _rfc3986(text: str) -> Url:
 
 
 def _host(text: str) -> str:
-    """Parse a host as the URL Standard does: IPv6 in brackets, IPv4 in any of its spellings, or a domain."""
+    """Return a host in its usual form, parsed as the URL Standard does: IPv6 in brackets, any spelling of IPv4, or a
+    domain.
+    """
     if text.startswith("["):
         return str(_ipv6(text[1:-1]))
     domain = _ascii(unquote_to_bytes(text).decode("utf-8"))
@@ -270,7 +274,7 @@ def _ipv6(text: str) -> IPv6Address | IPv4Address:
 def _ascii(domain: str) -> str:
     if domain.isascii() and "xn--" not in domain.lower():
         return domain.lower()
-    import idna  # noqa: PLC0415 - its tables are large; most hosts are plain ASCII
+    import idna  # noqa: PLC0415 - idna's tables are large, and most hosts are plain ASCII
 
     try:
         mapped = idna.uts46_remap(domain, std3_rules=False, transitional=False)
@@ -310,7 +314,9 @@ def _address(host: str) -> Address | None:
 
 @lru_cache(maxsize=1024)
 def address_classes(address: Address) -> frozenset[str]:
-    """Return the classes of an address and of every IPv4 address that it carries (mapped, NAT64, 6to4, Teredo)."""
+    """Return the classes of an address, such as ``private``, and of every IPv4 address inside it (mapped, NAT64, 6to4,
+    Teredo).
+    """
     found = {"metadata"} if address in _METADATA else set()
     if isinstance(address, IPv4Address):
         found.update(name for network, name in _V4_NETWORKS if address in network)
@@ -324,7 +330,7 @@ def address_classes(address: Address) -> frozenset[str]:
 
 
 def carried(address: Address) -> list[IPv4Address]:
-    """Return every IPv4 address that an IPv6 address carries (RFC 4291, 6052, 3056 and 4380)."""
+    """Return every IPv4 address that is inside an IPv6 address (RFC 4291, 6052, 3056 and 4380)."""
     if isinstance(address, IPv4Address):
         return []
     inner = [
@@ -338,7 +344,7 @@ def carried(address: Address) -> list[IPv4Address]:
 
 
 def name_classes(host: str) -> frozenset[str]:
-    """Return the classes of a host name itself, or an empty set for an ordinary public name."""
+    """Return the classes of a host name, such as ``internal_name``, or an empty set for an ordinary public name."""
     found = {"metadata"} if host in _METADATA_NAMES else set()
     if any(host == name or host.endswith("." + name) for name in _INTERNAL) or host in _METADATA_NAMES:
         found.add("internal_name")
@@ -348,7 +354,7 @@ def name_classes(host: str) -> frozenset[str]:
 
 
 def url_classes(url: Url, addresses: Iterable[str] = ()) -> frozenset[str]:
-    """Return every class that applies to the URL as written and to the addresses that its host was resolved to."""
+    """Return every class of the URL as written, and of the addresses to which its host was resolved."""
     found = set() if url.sure else {"ambiguous"}
     if url.scheme not in ("http", "https", ""):
         found.add("not_http")
@@ -371,7 +377,7 @@ class HostList:
 
     @classmethod
     def of(cls, entries: Iterable[str]) -> HostList:
-        """Compile entries; blank entries are skipped.
+        """Return the compiled list of these entries. Blank entries are skipped.
 
         Raises:
             ValueError: an entry is not a host, wildcard, address or network; the message names the entry.
@@ -389,19 +395,21 @@ class HostList:
         return cls(frozenset(names), tuple(suffixes), tuple(networks))
 
     def exactly(self, host: str) -> bool:
-        """Return whether the host is listed by its own name, address, network, or a wildcard for its first label."""
+        """Return whether the host is in the list: by its name, its address or network, or a wildcard for its first
+        label.
+        """
         if host in self.names or any(host[host.find(".") :] == suffix for suffix in self.suffixes):
             return True
         address = _address(host) if self.networks else None
         return address is not None and any(address in network for network in self.networks)
 
     def mentioned(self, text: str) -> bool:
-        """Return whether a listed name is in a text that isn't a URL with a host, such as ``git@host:path``."""
+        """Return whether a text that isn't a URL, such as ``git@host:path``, holds a name of the list."""
         folded = unquote(text).casefold()
         return any(name.lstrip(".") in folded for name in (*self.names, *self.suffixes))
 
     def covers(self, host: str) -> bool:
-        """Return whether the host, a domain above it, or an IPv4 address that it carries is listed."""
+        """Return whether the list has the host, a domain above it, or an IPv4 address inside its IPv6 address."""
         if self.exactly(host) or any(host.endswith(suffix) for suffix in self.suffixes):
             return True
         address = _address(host)

@@ -1,9 +1,9 @@
 """Finds the rules of a list that may hold for a call, without trying each rule.
 
 A rule is filed under one of its conditions: equality and membership by value, bounds by threshold, path globs by their
-literal folder or name, regular expressions in one set per argument. If a value is not plain (a list instead of a text,
-a path with two meanings), every rule that is filed under that argument is a candidate. The index may return too many
-rules, but never too few.
+literal folder or name. Regular expressions on the same argument are searched as one set. If the value of an argument
+isn't plain (a list, or a path with two meanings), every rule that is filed under this argument is a candidate. The
+index may return too many rules, but never too few.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ if TYPE_CHECKING:
 
 Finder = Callable[[Any, list[int]], None]
 
-SMALL: Final = 4  # for at most this many rules, trying each rule is faster than a look-up
+SMALL: Final = 4  # for so few rules, trying each rule is faster than a look-up
 _NEVER = 1 << 62
 _MAX_TOPS = 8
-_MAX_HINTED = 256  # characters; for a longer text, RE2 is as quick as a search for hints
+_MAX_HINTED = 256  # characters; for a longer text, the quick search before RE2 saves no time
 _NUMERIC = frozenset(("lt", "le", "gt", "ge"))
 _INDEXED = _NUMERIC | {"eq", "in", "glob", "matches"}
 
 
 class HasRule(Protocol):
-    """A rule in any form, for example compiled, that keeps the rule as the document states it."""
+    """Anything that keeps the rule of a document, such as a compiled rule."""
 
     @property
     def rule(self) -> Rule:
-        """Return the rule as the document states it."""
+        """The rule as the document states it."""
 
 
 R = TypeVar("R", bound=HasRule)
 
 
 class Index(Generic[R]):
-    """The rules of one list that apply to one tool, in order, with a fast search for the rules that may hold."""
+    """The rules of one list for one tool, in order, with a fast search for the rules that may hold for a call."""
 
     __slots__ = ("_always", "_finders", "rules")
 
@@ -92,9 +92,9 @@ class Index(Generic[R]):
 
 
 def _gate(compiled: HasRule, *, plain_paths: bool) -> Condition | None:
-    """Return the condition under which a rule is filed, or None.
+    """Return the condition under which the index files a rule, or None if the rule has no suitable condition.
 
-    This condition must hold for the rule to hold. Its operator can be indexed, and its key is the name of an argument.
+    The rule can hold only if this condition holds. Its operator can be indexed, and its key is the name of an argument.
     """
     gates = (
         part for part in compiled.rule.when.parts if isinstance(part, Condition) and _fits(part, plain=plain_paths)
@@ -111,10 +111,10 @@ def _fits(part: Condition, *, plain: bool) -> bool:
 
 
 class _Thresholds:
-    """Rules with a lower (or an upper) bound on one argument: the limits in order, and the first rule up to each limit.
+    """The rules whose only condition is a bound on one argument, ordered by the bound.
 
-    ``sign`` is -1 for upper bounds: values and limits change signs, so that they become lower bounds. For a value below
-    the ``least`` limit, no rule holds.
+    All are lower bounds, or all are upper bounds. For upper bounds, ``sign`` is -1: values and bounds change signs, so
+    that the bounds become lower bounds. If a value is below ``least``, no rule holds.
     """
 
     __slots__ = ("_first", "_limits", "_places", "least", "sign")
@@ -128,7 +128,10 @@ class _Thresholds:
         self.least = self._limits[0]
 
     def find(self, value: int | Decimal, found: list[int]) -> None:
-        """Add the first rule whose limit is below the value, and every rule whose limit equals the value."""
+        """Add to ``found`` the first rule whose bound is below the value, and every rule whose bound equals the value.
+
+        The first rule certainly holds, so no later rule with a bound below the value can decide.
+        """
         signed = value * self.sign
         limits = self._limits
         below = bisect_left(limits, signed)
@@ -140,11 +143,11 @@ class _Thresholds:
 
 
 class _Argument:
-    """The rules filed under one argument.
+    """The rules that are filed under conditions on one argument.
 
-    ``absent`` lists deny and ask rules that answer UNSURE if the argument is missing. ``doubted`` is the place of the
-    first of these rules that has no other condition, because this rule certainly leaves a doubt. Later rules are left
-    out of ``absent``, because a second doubt changes nothing.
+    ``every`` lists the indexes of these rules. ``absent`` lists the deny and ask rules that answer UNSURE if the
+    argument is missing. It ends with the first rule that has no other condition: this rule certainly leaves a doubt,
+    and a second doubt changes nothing. ``doubted`` is the index of that rule.
     """
 
     __slots__ = (
@@ -173,7 +176,9 @@ class _Argument:
         self._places: list[int] = []
 
     def file(self, gate: Condition, at: int, rule: Rule) -> bool:
-        """File a rule under one of its conditions. Return False if the rule must always be tried."""
+        """File a rule under its condition ``gate``. Return False if that isn't possible, so that the rule must always
+        be tried.
+        """
         whole = len(rule.when.parts) == 1
         filed = self._numeric(gate, at, whole=whole) if gate.op in _NUMERIC else self._textual(gate, at)
         if filed:
@@ -214,7 +219,9 @@ class _Argument:
         return True
 
     def finder(self) -> Finder:
-        """Return a function that adds to a list the places of the rules that may hold for a value of this argument."""
+        """Return a function of a value of this argument and a list. It adds to the list the indexes of rules that may
+        hold.
+        """
         limits = tuple(_Thresholds(entries, sign) for sign, entries in self._bounds.items() if entries)
         textual = [
             finder
@@ -243,10 +250,11 @@ def _find_all(finders: Sequence[Finder]) -> Finder:
 
 
 def _find_text(texts: Mapping[str, list[int]], odd: list[int], every: list[int]) -> Finder:
-    """Return a finder for texts.
+    """Return a finder for rules that compare the argument with texts.
 
-    The rules in ``odd`` compare with a number, true, false or null. A text may spell such a value in many ways, so
-    these rules are candidates for every text.
+    ``texts`` files these rules by the folded text. The rules in ``odd`` compare with a number, true, false or null. A
+    text may spell such a value in many ways, so these rules are candidates for every text. ``every`` is for other
+    values.
     """
     most = longest_alike(texts)
 
@@ -289,8 +297,9 @@ def _find_path(folders: Mapping[str, list[int]], names: Mapping[str, list[int]],
 
 
 def _elsewhere(tops: Collection[str]) -> Callable[[str], object] | None:
-    """Return a function that matches plain paths outside all of these top folders, or None if there are too many
-    folders.
+    """Return a function that tests whether a plain path is outside all of these top folders.
+
+    Return None if there are more than _MAX_TOPS folders.
     """
     if len(tops) > _MAX_TOPS:
         return None
@@ -329,7 +338,10 @@ def _find_number(limits: tuple[_Thresholds, ...], every: list[int]) -> Finder:
 
 
 def _place(alternative: str) -> tuple[bool, str] | None:
-    """Return where a glob is filed: (False, its folder) or (True, its file name), or None if both have wildcards."""
+    """Return the key under which a glob is filed: (False, its folder) or (True, its file name).
+
+    Return None if both have wildcards.
+    """
     folder, name = literal_folder(alternative), alternative.rpartition("/")[2]
     if folder:
         return False, folder.casefold()

@@ -1,9 +1,9 @@
 """Finds rules that can never fire, and rules that are probably mistakes.
 
-A rule never fires if an earlier rule of its list applies to the same tools under no further conditions, or if its own
-conditions contradict each other. A document with such a rule is refused. ``findings`` warns of probable mistakes:
-allows before denies, allows for calls that leave an earlier deny in doubt, groups that look like tools, and keys that
-look like paths.
+A rule never fires if an earlier rule of its list applies to the same tools and has no further conditions. It also never
+fires if its own conditions contradict each other. A document with such a rule is refused. ``findings`` warns of
+probable mistakes: an allow rule before a deny rule, an allow rule for calls that leave an earlier deny rule in doubt, a
+tool group that looks like a tool, a key that looks like a path.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ def findings(checked: Checked) -> list[Problem]:
 
 
 def _before_denies(checked: Checked) -> list[Problem]:
-    """Warn of an allow rule before a deny rule, if it may allow calls that the deny rule is meant for.
+    """Warn of each deny rule after an allow rule that allows some of the calls which the deny rule is for.
 
-    If the deny rule is a preset's, an allow rule of the document with conditions is no mistake: the document's own
-    rules are exceptions to its presets.
+    If the deny rule is a preset's, an allow rule of the document with conditions is no mistake. It is probably meant as
+    an exception to the preset.
     """
     found: list[Problem] = []
     for at, deny in enumerate(checked.rules):
@@ -82,9 +82,10 @@ def _too_early(allow: Rule, deny: Rule) -> Problem:
 
 
 def _not_told(checked: Checked) -> list[Problem]:
-    """Warn of an allow rule after a deny rule that tests an argument, if the allow rule doesn't require this argument.
+    """Warn of each allow rule that doesn't require an argument which an earlier deny rule tests.
 
-    A call without that argument leaves in doubt whether the deny rule applies, so a person is asked.
+    For a call without that argument, nobody can tell whether the deny rule applies. So a person is asked, although the
+    author meant to allow the call.
     """
     found: list[Problem] = []
     denies = [(rule, _compared(rule.when)) for rule in checked.forbid]
@@ -106,7 +107,7 @@ def _doubted(allow: Rule, deny: Rule, key: str) -> Problem:
 
 
 def _compared(when: When) -> list[str]:
-    """Return the arguments without which a condition answers UNSURE."""
+    """Return the arguments that the call must have, or else the condition answers UNSURE."""
     if isinstance(when, Condition):
         told = when.key in ("", ANYWHERE) or when.key.startswith(ROLE) or when.op in ("exists", "annotation")
         return [] if told else [when.key]
@@ -114,7 +115,7 @@ def _compared(when: When) -> list[str]:
     return [key for part in parts for key in _compared(part)]
 
 
-#: Words with which names of tools begin, but names of groups of tools don't.
+#: Verbs at the beginning of tools' names. Names of tool groups don't begin with a verb.
 _VERBS = names(
     "add allow append apply approve archive assign attach build call cancel charge clear close commit convert copy "
     "create deactivate delete deploy describe destroy disable download drop edit enable exec execute export fetch find "
@@ -145,7 +146,9 @@ def _begins_with_verb(name: str) -> bool:
 
 
 def _keys(checked: Checked) -> list[Problem]:
-    """Warn of conditions whose key looks like a path with dots, because such a key is the name of one argument here."""
+    """Warn of conditions whose key has dots, such as ``user.name``. Such a key names one argument, not a value inside
+    it.
+    """
     found: list[Problem] = []
     for rule in _own(checked):
         for key in _compared(rule.when):
@@ -169,7 +172,7 @@ def _problem(rule: Rule, message: str, suggestion: str | None = "remove it, or p
 
 
 def covered(rules: Sequence[Rule]) -> list[tuple[Rule, Rule]]:
-    """Return pairs of rules: a rule, and an earlier rule that applies to every call of the first."""
+    """Return pairs of rules: a rule, and an earlier rule that applies to every call to which the first rule applies."""
     found: list[tuple[Rule, Rule]] = []
     earlier = _Earlier()
     for rule in rules:
@@ -181,10 +184,10 @@ def covered(rules: Sequence[Rule]) -> list[tuple[Rule, Rule]]:
 
 
 class _Earlier:
-    """The rules seen so far, each filed under one of its conditions.
+    """The earlier rules of a list, each filed under one of its conditions.
 
-    A rule covers a later rule only if the later rule has all conditions of the earlier rule. So `cover` searches only
-    under the conditions of the later rule.
+    An earlier rule covers a later rule only if the later rule has all of its conditions. So `cover` needs to search
+    only the rules filed under the later rule's conditions.
     """
 
     def __init__(self) -> None:
@@ -224,7 +227,7 @@ def _shown(value: Any) -> Any:
 
 
 def _covers(wide: Sequence[str], narrow: Sequence[str]) -> bool:
-    """Return whether ``wide`` matches every name that ``narrow`` matches."""
+    """Return whether the names and patterns of ``wide`` match every tool name that those of ``narrow`` match."""
     if not wide:
         return True
     return bool(narrow) and all(any(_name_covers(one, other) for one in wide) for other in narrow)
@@ -242,7 +245,7 @@ def _name_covers(wide: str, narrow: str) -> bool:
 
 
 def _kinds(rule: Rule) -> set[str]:
-    """Return the kinds of tools that a rule is for, or an empty set for a rule that may be for any kind."""
+    """Return the kinds of tools that a rule is for, or an empty set if the rule is for tools of any kind."""
     if rule.kind or not rule.tool or any(globs.is_pattern(name) for name in rule.tool):
         return set(rule.kind)
     shapes = (shape(tools, name) for tools in rule.tools or ("",) for name in rule.tool)
@@ -250,7 +253,7 @@ def _kinds(rule: Rule) -> set[str]:
 
 
 def _overlap(allow: Rule, deny: Rule) -> bool:
-    """Return whether both rules may apply to the same call, judged by kinds, names, equalities and bounds."""
+    """Return whether both rules could apply to the same call, judged by kinds, names, equalities and bounds."""
     kinds = _kinds(allow), _kinds(deny)
     if kinds[0] and kinds[1] and not kinds[0] & kinds[1]:
         return False
@@ -265,7 +268,7 @@ def _meet(one: Sequence[str], other: Sequence[str]) -> bool:
 
 
 def _contradiction(when: All) -> str | None:
-    """Return why these conditions can't all hold, or None if they can."""
+    """Return the reason, in words, why no call can meet all of these conditions, or None."""
     by_key: dict[str, list[Condition]] = {}
     for part in when.parts:
         if isinstance(part, Condition) and part.key and part.key != "*":

@@ -25,7 +25,7 @@ DEFAULT_EXECUTION_S = 30
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """One rule in an explanation: whether it held (``yes``, ``no``, ``unsure``) and why, in words."""
+    """One rule in an explanation: whether it held (``yes``, ``no`` or ``unsure``), and the reason in words."""
 
     rule: str
     where: str
@@ -35,7 +35,7 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A verdict, and every rule that was tried in order; the risk rules come first."""
+    """A verdict, and the rules that were tried, in order. The risk rules come first."""
 
     verdict: Verdict
     tried: tuple[Tried, ...]
@@ -43,7 +43,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem of a document: its line (from 1; 0 if unknown), its path in the document, a message, and a remedy."""
+    """A problem of a document: its line (from 1; 0 if unknown), the entry's JSON pointer, a message, and a remedy."""
 
     line: int
     path: str
@@ -56,7 +56,7 @@ class Problem:
 
 
 class PolicyInvalid(ValueError):
-    """The document must not be used. ``problems`` lists everything that is wrong with it."""
+    """Raised for a document that must not be used. ``problems`` lists everything that is wrong with it."""
 
     def __init__(self, name: str, problems: Sequence[Problem]) -> None:
         super().__init__("\n".join(f"{name}: {problem}" for problem in problems))

@@ -1,9 +1,9 @@
 """Finds the files that a path argument may mean, and judges whether a glob covers them.
 
-A path is judged in two forms: as written, and resolved (working folder, ``..``, symbolic links, case). Each name that
-it may mean is a *reading*. For a rule that tightens (denies or asks), one covered reading is enough. For a rule that
-loosens (allows), every reading must be covered, and nothing in the path may have two meanings (``~``, ``%2e``,
-wildcards). A hard link doesn't show the other names of its file, so it is judged by the given name.
+A path is judged as written, and as the working folder, ``..``, symbolic links and case resolve it. Each file name that
+it may mean is a *reading*. A rule that denies or asks holds if its glob covers one reading. A rule that allows holds
+only if its glob covers every reading, and if nothing in the path has two meanings (``~``, ``%2e``, wildcards). A hard
+link doesn't show the other names of its file, so it is judged by the given name.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hitl.policy.three_valued import NO, UNSURE, YES
 if TYPE_CHECKING:
     from hitl.policy.ports import Paths
 
-# Matches a path that has only one reading.
+# Matches a path that has only one meaning as a file name.
 PLAIN = r"(?:/\.?+[\w@+=,\-]++(?:\.++[\w@+=,\-]++)*+)++"
 plain_path = re.compile(PLAIN, re.ASCII).fullmatch
 
@@ -35,7 +35,7 @@ _DOTS = re.compile(r"(?:^|/)\.{1,2}(?=/|$)")
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """The names that a path may mean: ``exact`` names certainly, ``loose`` names in some programs only.
+    """The file names that a path may mean: ``exact`` names for every program, ``loose`` names for some programs only.
 
     ``certain`` says that nothing in the path is ambiguous.
     """
@@ -47,7 +47,7 @@ class Readings:
 
 @lru_cache(maxsize=1024)
 def read_path(text: str, cwd: str | None) -> Readings:
-    """Return the readings of a path from its text and the working folder, without a look at the file system."""
+    """Return the file names that a path may mean, by its text and the working folder, without the file system."""
     unwrapped = _file_url(text)
     base = clean(unwrapped)
     exact = [base]
@@ -71,7 +71,7 @@ def _file_url(text: str) -> str:
 
 
 def _loose(text: str) -> set[str]:
-    """Return other spellings of the path that some programs take for the same file."""
+    """Return other texts that some programs take for the same path, for example with ``%2e`` decoded."""
     plain = re.sub(r"[\x00-\x1f\x7f\u200b-\u200f\ufeff]", "", text)
     forms = {
         plain.strip(),
@@ -88,7 +88,7 @@ def _loose(text: str) -> set[str]:
 
 
 class PathScope:
-    """The working folder and the file system with which the paths of one call are judged."""
+    """Judges the paths of one call, by the call's working folder and the file system."""
 
     __slots__ = ("_found", "cwd", "paths")
 
@@ -98,8 +98,10 @@ class PathScope:
         self._found: dict[str, tuple[str, ...]] = {}
 
     def tightens(self, glob: Glob, text: str) -> int:
-        """Judge a path for a rule that tightens: YES if the glob covers an exact reading, UNSURE if it covers a
-        doubtful reading, else NO.
+        """Return YES, NO or UNSURE: whether a glob covers a path, in a rule that denies, asks or raises a risk.
+
+        It is YES if the glob covers a name that the path certainly means, UNSURE if it may cover a name that the path
+        may mean, else NO.
         """
         folded = self._folds(text)
         covers = glob.folded.fullmatch if folded else glob.covers
@@ -115,9 +117,9 @@ class PathScope:
         return UNSURE if doubtful or self._wild(glob, text) or _expanded(glob, text) else NO
 
     def has_no_name(self, text: str, relevant: Callable[[str], bool]) -> bool:
-        """Return True if ``relevant`` certainly rejects every name of a path.
+        """Return True if ``relevant`` rejects every file name that a path may mean.
 
-        Return False if only a slower check can tell.
+        Return False if the path is ambiguous, so that only a slower check can decide.
         """
         readings = read_path(text, self.cwd)
         if not readings.certain or "{" in text or not text.isascii():
@@ -125,9 +127,10 @@ class PathScope:
         return not any(map(relevant, (*readings.exact, *readings.loose, *self._resolved(text))))
 
     def loosens(self, glob: Glob, text: str) -> int:
-        """Judge a path for a rule that loosens: YES if the glob covers every reading and nothing is doubtful.
+        """Return YES, NO or UNSURE: whether a glob covers a path, in a rule that allows calls or lowers a risk.
 
-        Return UNSURE if it covers only some readings, or if the path is ambiguous or doesn't resolve; else NO.
+        It is YES if the glob covers every name and the path isn't ambiguous. It is UNSURE if the glob covers only some
+        names, or if the path is ambiguous or doesn't resolve. Otherwise it is NO.
         """
         readings = read_path(text, self.cwd)
         absolute = readings.exact[:1]
@@ -138,14 +141,16 @@ class PathScope:
         return UNSURE if any(matched) else NO
 
     def spellings(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
-        """Return the certain names of a path, its possible names, and whether the path certainly has no other names."""
+        """Return the file names that a path certainly means, the names that it may mean, and whether there are no
+        others.
+        """
         readings = read_path(text, self.cwd)
         names = (text, *readings.exact, *self._resolved(text))
         told = text.startswith("/") or self.cwd is not None or ".." not in text
         return names, readings.loose, readings.certain and told and not self._unresolved(text)
 
     def _within(self, glob: Glob, name: str) -> bool:
-        """Return whether the glob certainly covers a name. A wildcard never matches a leading ``..``."""
+        """Return whether the glob certainly covers a file name. A wildcard never matches ``..`` at the beginning."""
         if name.startswith("..") and name[2:3] in ("", "/") and not glob.text.startswith(".."):
             return False
         if name.startswith("/") and not glob.absolute:
@@ -153,7 +158,7 @@ class PathScope:
         return glob.sure.fullmatch(name) is not None
 
     def _relative(self, glob: Glob, name: str) -> int:
-        """Return YES if a relative glob, read from the working folder, covers an absolute name."""
+        """Return YES if a relative glob, taken from the working folder, covers an absolute file name; else NO."""
         if glob.absolute or self.cwd is None or not name.startswith("/"):
             return NO
         folder = clean(self.cwd).rstrip("/") + "/"
@@ -161,7 +166,7 @@ class PathScope:
         return YES if inner is not None and glob.covers(inner) else NO
 
     def _wild(self, glob: Glob, text: str) -> bool:
-        """Return whether a path that holds wildcards itself could name a file that the glob covers."""
+        """Return whether a path with wildcards, such as ``*.env``, could mean a file that the glob covers."""
         if not re.search(r"[*?\[{]", text):
             return False
         names = {one.rpartition("/")[2] for one in glob.alternatives}
@@ -171,9 +176,9 @@ class PathScope:
         return self.paths is not None and self.paths.case_insensitive(text)
 
     def _resolved(self, text: str) -> tuple[str, ...]:
-        """Return the name to which the file system resolves the path, or ().
+        """Return the file name to which the file system resolves a path, as a tuple of one, or ().
 
-        The file system is asked once for each path.
+        The file system is used once for each path; later calls get the same result.
         """
         if self.paths is None:
             return ()
@@ -190,12 +195,13 @@ _VARIABLE = re.compile(r"^~[^/]*|\$\{?\w+\}?|%\w+%")
 
 
 def _expanded(glob: Glob, text: str) -> bool:
-    """Return whether a path that begins with ``~`` or holds a variable could name a file that the glob covers."""
+    """Return whether a path that begins with ``~`` or holds a variable could mean a file that the glob covers."""
     variables = list(_VARIABLE.finditer(text))
     if not variables:
         return False
     rest = text[variables[-1].end() :]
-    home = text.startswith("~") and len(variables) == 1  # No glob closes a folder that holds a home folder.
+    # A `~` can't be a folder that the glob covers, because no policy denies a whole home folder.
+    home = text.startswith("~") and len(variables) == 1
     folders = {folder for one in glob.alternatives for folder in ("", *prefixes(one)) if "*" not in folder}
     return any(
         glob.folded.fullmatch(clean(folder + rest)) is not None

@@ -1,4 +1,4 @@
-"""The protocols through which the policy resolves paths, looks up the addresses of hosts, and gets documents."""
+"""The protocols by which the policy resolves paths, looks up the addresses of hosts, and gets policy documents."""
 
 from __future__ import annotations
 
@@ -13,35 +13,39 @@ _is_name = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}").fullmatch
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The text of a named policy."""
+    """A policy document as text, with its name and its source."""
 
     name: str
-    #: The file or place from which the document was read, as a text for people.
+    #: The file or place from which the document comes, in words for people.
     origin: str
     text: str
     #: `yaml` or `json`.
     format: str
-    #: Whether the document is part of the program, so that it can't change while the program runs.
+    #: Whether the program ships the document, so that its text can't change while the program runs.
     fixed: bool = False
 
 
 class DocumentSource(Protocol):
-    """A store of named policies. Each tenant has its own; an installation with a single tenant names it ``""``."""
+    """A store of named policies. Each tenant has its own policies. In an installation without tenants, the tenant is
+    ``""``.
+    """
 
     def names(self) -> list[str]:
         """Return the names of the documents that every tenant may read."""
 
     def read(self, tenant: str, name: str) -> Document:
-        """Return the current text of the tenant's document with that name; never another tenant's document.
+        """Return the tenant's document with that name, with its current text. Never return another tenant's document.
 
         Raises:
-            LookupError: there is no such document, or a name is malformed; the argument is a reason for people.
+            LookupError: there is no such document, or a name is malformed. The message gives the reason for people.
             PermissionError: other users could write the document.
         """
 
 
 def check_names(tenant: str, name: str) -> None:
-    """Raise LookupError if the name of a tenant or of a policy could lead out of its folder."""
+    """Raise LookupError if the name of a tenant or of a policy isn't a plain file name, so that it could leave its
+    folder.
+    """
     if _is_name(name) is None:
         raise LookupError(f"{name!r} is not a name of a policy: letters, digits, '_', '-' and '.' only")
     if tenant and _is_name(tenant) is None:

@@ -1,8 +1,8 @@
-"""Writes suggested rules into a whole policy document, which adds them to the policy that applies now.
+"""Writes a policy document that adds suggested rules to the policy that applies now.
 
-If the policy is a preset, the new document names that preset. Otherwise the new document repeats the policy's document,
-with the new rules before its own rules. The comments stay if the rules are a YAML list in block style; if not, the
-document is written again from its values.
+If the policy is a preset, the new document names that preset. Otherwise the new document is a copy of the policy's
+document with the new rules before the old rules. The copy keeps the comments if the rules are a YAML list in block
+style. If not, it is written again from the values, without comments.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ from hitl.policy.ports import Document
 from hitl.policy.presets import NAMES
 
 _LISTS = ("rules", "forbid", "risk_rules")
-#: A comment has at most this many characters. A working folder or the name of a rule may be longer.
+#: A comment has at most this many characters. A longer one, with a long working folder or rule's name, is cut.
 _COMMENT = 200
 
 
 def proposed(document: Document, suggestions: Sequence[Suggestion]) -> str:
-    """Return a document that adds the suggested rules, before all others, to the policy `document`.
+    """Return the text of a YAML document: the policy `document` with the suggested rules before all other rules.
 
-    A comment above each rule gives its number of approvals. A rule whose id is taken gets another id.
+    A comment above each rule gives its number of approvals. If the document already uses a rule's id, the rule gets
+    another id.
 
     Raises:
         PolicyInvalid: the document is in the format of another system, which has no such rules.
@@ -65,10 +66,10 @@ def proposed(document: Document, suggestions: Sequence[Suggestion]) -> str:
 
 
 def usable(document: Document, suggestions: Sequence[Suggestion]) -> list[Suggestion]:
-    """Return those suggestions whose rules the document can take.
+    """Return the suggestions whose rules can be added to the document.
 
-    A suggested rule must not cover a rule of the document. A covered rule could never apply again, although a person
-    wrote it for exactly these requests. If one suggestion covers another, only one of the two can be added.
+    A suggested rule must not cover a rule of the document: a person wrote that rule for the same requests, and it could
+    never apply again. If one suggested rule covers another, only one of the two can be added.
 
     Raises:
         PolicyInvalid: the document is in the format of another system.
@@ -92,7 +93,7 @@ def _loads(document: Document, suggestions: Sequence[Suggestion]) -> bool:
 
 
 def headed(proposal: str, document: Document, compared: Backtest) -> str:
-    """Return the document with the result of its backtest as comments before it."""
+    """Return the text of the proposed document with the result of its backtest before it, as comments."""
     shifted = sum(shift.count for shift in compared.shifts)
     lines = [
         say("suggest.head", origin=document.origin),
@@ -104,7 +105,7 @@ def headed(proposal: str, document: Document, compared: Backtest) -> str:
 
 
 def shift_line(shift: Shift) -> str:
-    """Return one line about a group of requests that two policies judge differently."""
+    """Return one line of text about a group of requests on which two policies differ."""
     decided = ", ".join(f"{count} {name}" for name, count in shift.decisions.items()) or "-"
     action = shift.before if shift.before == shift.after else _changed("", shift.before, shift.after)
     changes = ", ".join([action, *(_changed(f"{name} ", was, now) for name, was, now in shift.changes)])
@@ -117,14 +118,18 @@ def _changed(head: str, was: Any, now: Any) -> str:
 
 
 def _told(value: Any) -> str:
-    """Return a part of a verdict as text: names joined by "+", a "-" if the part isn't set, other values as in JSON."""
+    """Return a part of a verdict as text. Names are joined by "+". A part that isn't set is "-". Booleans are as in
+    JSON.
+    """
     if isinstance(value, tuple):
         return "+".join(value) or "nobody"
     return {None: "-", True: "true", False: "false"}.get(value, str(value))
 
 
 def _rules(suggestions: Sequence[Suggestion], taken: Collection[str]) -> str:
-    """Return the rules as the entries of a YAML list, each below its comments."""
+    """Return the suggested rules as entries of a YAML list, each below its comments. `taken` are the ids already in
+    use.
+    """
     written: list[str] = []
     used = set(taken)
     for each in suggestions:
@@ -143,9 +148,9 @@ def _numbered(name: str, number: int) -> str:
 
 
 def _inserted(document: str, parsed: text.ParsedDocument, rules: str) -> str:
-    """Return the text with the rules inserted directly below its line `rules:`.
+    """Return the document's text with the new rules directly below its line `rules:`.
 
-    The caller checks that the document still means the same.
+    The caller must check that the result has the wanted rules.
     """
     lines = document.splitlines(keepends=True)
     at = next((number for number, line in enumerate(lines) if line.startswith("rules:")), None)
@@ -165,19 +170,20 @@ def _same(document: str, wanted: Mapping[str, Any]) -> bool:
 
 
 def _value(document: str) -> Any:
-    """Return the values of a YAML text. Raises PolicyInvalid."""
+    """Return the content of a YAML text. Raises PolicyInvalid."""
     return text.parse(document, name="proposal", format="yaml").value
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes YAML that `text.parse` reads: without anchors, because the policy's reader refuses them."""
+    """Writes YAML without anchors, because `text.parse` refuses anchors."""
 
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's interface
-        """Write a value in full wherever it occurs."""
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML passes the value
+        """Return True, so that a value that occurs twice is written twice, and not as an alias."""
         return True
 
 
-# A text that begins like a number is quoted, because YAML 1.2 has more spellings of numbers than the dumper knows.
+# A text that begins like a number is quoted. PyYAML leaves some spellings of numbers unquoted, and YAML 1.2 would read
+# them as numbers.
 _Dumper.add_representer(
     str,
     lambda dumper, value: dumper.represent_scalar(

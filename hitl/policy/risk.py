@@ -1,8 +1,8 @@
-"""Assesses the harm that a call could do if no rule rates it: by the tool's name, its arguments and its MCP hints.
+"""Assesses the risk of a call that no rule rates: by the tool's name, the arguments, and the tool's MCP hints.
 
-A name is split into words: ``budget_transfer`` is budget and transfer, and does not hold "get". A word counts only as a
-whole verb. A tool whose name is not understood is ``high``; irreversible loss is ``critical``. Arguments only raise the
-level, with one exception: an argument named like ``action`` may lower an unknown tool to ``medium``.
+A name is split into words, and each word counts only as a whole: ``budget_transfer`` has the verb "transfer", but not
+"get". A tool whose name has no known word is ``high``; irreversible loss is ``critical``. Arguments only raise the
+level, with one exception: an argument such as ``action`` may lower an unknown tool to ``medium``.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _LOW_VERBS = names(
     "filter aggregate rank score measure audit trace profile resolve decode tokenize embed rerank "
     "screenshot"
 )
-_NOUNS = frozenset(  # verbs that are nouns at the end of a name, as in get_run, list_order and read_message
+_NOUNS = frozenset(  # Verbs that are nouns at the end of a name, as in get_run, list_order and read_message.
     [
         "update",
         "run",
@@ -176,7 +176,7 @@ _METHODS = {
     "delete": HIGH,
 }
 
-#: Options of `rm` (POSIX.1-2024, and GNU's long names). The options may come as separate words and in any order.
+#: Expressions for options of `rm` (POSIX.1-2024, and GNU's long names): any options, a recursive one, a forced one.
 _FLAGS = r"(?:-\S+\s+)*"
 _RECURSE = r"(?:-\w*[rR]\w*|--recursive)"
 _FORCE = r"(?:-\w*f\w*|--force)"
@@ -194,7 +194,7 @@ _LOST: Final = (
     r"|(?:^|[\s;&|(])(?:dropdb|dropuser)\s|\bdocker\s+(?:system|volume)\s+(?:prune|rm)\b"
 )
 
-#: Commands that stop this service, or every process of a user. If they ran, nobody could answer the next requests.
+#: Commands that stop Sayso, or every process of a user. After that, nobody could answer the next requests.
 _STOPS: Final = (
     r"(?:^|[\s;&|(/'\"])(?:"
     r"(?:pkill|killall|skill|kill)\s[^\n;]*\bsayso"
@@ -239,16 +239,17 @@ _PATTERNS: tuple[tuple[str, int, str], ...] = (
 )
 _MAX_VERB = 64
 _MAX_PATH = 4096
-#: The first four characters of every path that `_SYSTEM` matches, except paths with a drive.
+#: The first four characters of each path that `_SYSTEM` matches, except paths with a drive letter.
 _ROOTS = frozenset(("/etc", "/boo", "/usr", "/bin", "/sbi", "/lib", "/sys", "/pro", "/roo", "/var", "/dev"))
 _COMMANDS = names("command cmd")
-#: At most this many values of one argument, and at most this many arguments, are looked at. If a call has more, its
-#: risk is at least high.
+#: The assessment reads at most this many values of one argument, and this many arguments. If a call has more, its risk
+#: is at least high.
 _MOST_VALUES = 2_000
-#: At most this many characters of an argument are read.
+#: The assessment reads at most this many characters of an argument.
 _MOST_READ = 100_000
-_STATEMENTS = frozenset("dDtTaAgGrRuUiImMcC \t\n")  # the first characters of the SQL statements above
-#: This pattern begins with a letter, not with `\b`, because a search for a first letter takes half the time.
+# The SQL statements in `_PATTERNS` begin with one of these characters.
+_STATEMENTS = frozenset("dDtTaAgGrRuUiImMcC \t\n")
+#: Finds the words `rm` and `rb`. The expression begins with a letter and not with `\b`, which halves the search time.
 _removes = re.compile(r"r(?<!\wr)[bm]\b").search
 _erases = re.compile(r"rf|fr|Rf|fR|mkfs|wipefs|fdisk |of=/dev/").search
 
@@ -260,7 +261,7 @@ def tokens(name: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def assess_name(tool: str) -> tuple[int, str, bool]:
-    """Return level and reason from a tool's name alone, and whether a word of the name was understood."""
+    """Return the risk level of a tool by its name alone, the reason, and whether a word of the name is known."""
     last = _SEGMENT.split(tool)[-1]
     found = _assess_words(tokens(last))
     if not found[2] and last != tool:
@@ -296,7 +297,7 @@ def _not_acting(words: tuple[str, ...]) -> tuple[int, str, bool]:
 
 
 def _acts(word: str, words: tuple[str, ...]) -> bool:
-    """Return whether the last word of a longer tool name is a verb that changes something (``list_delete``).
+    """Return whether a tool's name ends in a verb that changes something, as ``list_delete`` does.
 
     The caller has checked that the first word is a verb for reading.
     """
@@ -319,7 +320,7 @@ def _verb(word: str) -> int | None:
     return MEDIUM if word in _MEDIUM_VERBS else LOW if word in _LOW_VERBS else None
 
 
-#: Level and reason for each kind of tool in the tables, if the arguments show nothing worse.
+#: Kind of tool -> risk level and reason, which apply if the arguments show nothing worse.
 _KINDS: Final[Mapping[str, tuple[int, str]]] = {
     **dict.fromkeys(("read", "list", "search", "get", "web_search", "note"), (LOW, "it only reads")),
     **dict.fromkeys(("write", "edit", "mkdir", "copy", "move"), (MEDIUM, "it changes files")),
@@ -330,7 +331,7 @@ _EFFECTS: Final[Mapping[str, int]] = {
     "read": LOW, "query": LOW, "write": MEDIUM, "build": MEDIUM, "connect": HIGH, "delete": HIGH,
 }  # fmt: skip
 _LOOKS: Final = frozenset(("read", "query"))
-#: Folders and devices of the operating system (Filesystem Hierarchy Standard 3.0). A change there changes the machine.
+#: Matches folders and devices of the operating system (Filesystem Hierarchy Standard 3.0), where a change is critical.
 _SYSTEM = re.compile(
     r"/(?:etc|boot|usr|bin|sbin|lib|lib32|lib64|sys|proc|root|var/lib|var/spool|Library|System)(?:/|$)"
     r"|/dev/(?:sd|nvme|hd|vd|xvd|mmcblk|disk|mem|kmem)"
@@ -341,7 +342,7 @@ _SYSTEM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The assessment of a tool's name: its kind and argument roles, level and reason, and whether it was understood."""
+    """The assessment of a tool without arguments: table entry, risk level, reason, and whether its name is known."""
 
     shape: Shape | None
     level: int
@@ -350,17 +351,17 @@ class Named:
 
 
 def assess_tool(call: PolicyCall) -> Named:
-    """Assess the call's tool without its arguments."""
+    """Return the assessment of the call's tool without its arguments."""
     shape = shape_of(call)
     found = None if shape is None else _KINDS.get(shape.kind)
     return Named(shape, *found, known=True) if found is not None else Named(shape, *assess_name(call.tool))
 
 
 def assess(call: PolicyCall, named: Named | None = None) -> Assessment:
-    """Return the level of a call and a short reason.
+    """Return the risk level of a call, and a short reason for people.
 
-    A command is assessed by the line that will run, not by the name of the tool. A caller that already has the result
-    of ``assess_tool`` for this call passes it as ``named``.
+    A command is assessed by the line that will run, not by the name of the tool. ``named`` is the result of
+    ``assess_tool`` for this call, if the caller has it already.
     """
     if named is None:
         named = assess_tool(call)
@@ -403,9 +404,10 @@ def _is_system(text: str) -> bool:
 
 
 def _assess_command(call: PolicyCall) -> Assessment:
-    """Assess a command. If the tables know the whole line, its effects give the level.
+    """Return the risk level of a command and the reason.
 
-    The level of any other line is at least high.
+    If the table of programs covers the whole line, the line's effects give the level. Otherwise the level is at least
+    high.
     """
     found = command_effects(call)
     if not isinstance(found, Effects):
@@ -422,7 +424,10 @@ def _assess_command(call: PolicyCall) -> Assessment:
 
 
 def _from_arguments(args: Mapping[str, Any], level: int, why: str, *, any_path: bool = False) -> Assessment:
-    """Raise the level by the contents of the arguments. With ``any_path``, any text may name a file that is changed."""
+    """Return the level and reason, or a higher level if the arguments show more harm.
+
+    With ``any_path``, any text may name a file that the tool changes.
+    """
     found: Assessment | None = None
     if "command" in args and (line := _in_words(args)) and _suspect(line):
         found = _matched(line, level, None)
@@ -432,8 +437,8 @@ def _from_arguments(args: Mapping[str, Any], level: int, why: str, *, any_path: 
             level, why = HIGH, "it has more arguments than are looked at"
     for value in args.values():
         if type(value) is str:
-            # Only a text that begins with a sign or holds a colon can be a path of the system, even after its dots are
-            # resolved. So `_is_system` runs seldom.
+            # A path of the system begins with a sign or holds a colon. This quick test saves most calls of
+            # `_is_system`.
             if any_path and (not value[:1].isalnum() or ":" in value) and _is_system(value):
                 return CRITICAL, _changes(value)
             if ("-" in value or " " in value) and _suspect(value):
@@ -444,10 +449,10 @@ def _from_arguments(args: Mapping[str, Any], level: int, why: str, *, any_path: 
 
 
 def _hinted(call: PolicyCall, shape: Shape | None, named: tuple[int, str, bool]) -> tuple[int, str, bool]:
-    """Apply the MCP hints of a tool to the assessment of its name.
+    """Return the assessment of a tool's name (level, reason, known) after the tool's MCP hints.
 
-    A trusted read-only hint lowers a tool whose name was not understood; all other hints only raise the level. For a
-    tool that the tables know, hints count only if they dispute that it only reads.
+    A trusted read-only hint lowers the level of a tool with an unknown name; all other hints only raise the level. For
+    a tool in the table of tools, hints count only if they contradict the table.
     """
     level, why, known = named
     if disputed(call):
@@ -494,7 +499,7 @@ def _inside(value: Any, level: int, found: Assessment | None, *, any_path: bool)
 
 
 def _in_words(args: Mapping[str, Any]) -> str:
-    """Return a command that is a list, or has its arguments in ``args``, as one line, or ''."""
+    """Return a command as one line if it is a list or has its arguments in ``args``. Return '' for other commands."""
     command = args.get("command")
     if command is None or (type(command) is str and "args" not in args):
         return ""
@@ -506,9 +511,9 @@ def _listed(value: Any) -> Sequence[Any]:
 
 
 def _suspect(text: str) -> bool:
-    """Return whether any of the patterns could match.
+    """Return False if none of `_PATTERNS` can match the text.
 
-    This cheap check, made of plain string searches, runs on most text arguments before the RE2 search.
+    This quick check runs on most text arguments. It saves most RE2 searches.
     """
     if "--" in text or ("f" in text and _erases(text) is not None):
         return True
@@ -516,9 +521,9 @@ def _suspect(text: str) -> bool:
 
 
 def _loses(text: str) -> bool:
-    """Return whether a text has one of the words that every match of `_LOST` and `_STOPS` has.
+    """Return False if the text has no word that a match of `_LOST` or `_STOPS` needs.
 
-    Each search for a plain text takes a tenth of the time of one search for a pattern with all the words.
+    A search for one plain word takes a tenth of the time of a search for an expression with all words.
     """
     return (
         "delet" in text
@@ -536,9 +541,10 @@ def _loses(text: str) -> bool:
 
 @cache
 def _search() -> Callable[[str], list[int] | None]:
-    """Return a search for all patterns at once.
+    """Return a search for all `_PATTERNS` at once. It returns the indexes of the patterns that match a text.
 
-    The search uses RE2, whose time grows only linearly with the text. This matters because an agent wrote the text.
+    It uses RE2, whose time grows only linearly with the text. With Python's ``re``, an agent could send a text that
+    takes very long.
     """
     return pattern_set([pattern for pattern, _, _ in _PATTERNS])
 

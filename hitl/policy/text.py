@@ -1,4 +1,4 @@
-"""Reads a document's text into plain values, with the line of every entry.
+"""Parses a document's text into plain values, and notes the line of every entry.
 
 YAML follows the 1.2 core schema (``no`` and ``on`` are texts), without anchors, tags and merge keys. JSON follows RFC
 8259. Numbers become ``int`` or ``Decimal``. In both formats, a repeated key or a second document is refused.
@@ -35,7 +35,7 @@ _CORE = (
 
 @dataclass(slots=True)
 class ParsedDocument:
-    """A document's value, the line of each path in it, and the problems that were found while it was read."""
+    """The content of a document, the line of each entry by its JSON pointer, and the problems of the text."""
 
     value: Any = None
     format: Format = "yaml"
@@ -43,7 +43,7 @@ class ParsedDocument:
     problems: list[Problem] = field(default_factory=list)
 
     def line(self, path: str) -> int:
-        """Return the line of a path, or of the nearest entry above it."""
+        """Return the line of the entry at a JSON pointer, or of the nearest entry above it."""
         while path and path not in self.lines:
             path = path.rpartition("/")[0]
         return self.lines.get(path, 1)
@@ -56,12 +56,12 @@ class _Broken(Exception):
 
 
 def sniff(text: str) -> Format:
-    """Guess the format of a text. It is JSON if it begins like an object or an array, else YAML."""
+    """Return the probable format of a text: JSON if it begins like an object or an array, else YAML."""
     return "json" if text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "yaml"
 
 
-def parse(text: str, *, name: str, format: Format | None = None) -> ParsedDocument:  # noqa: A002 - the public name
-    """Read a document. Without ``format``, the format is guessed from the text.
+def parse(text: str, *, name: str, format: Format | None = None) -> ParsedDocument:  # noqa: A002 - callers know it as format=
+    """Return the parsed document. Without ``format``, the text shows whether it is YAML or JSON.
 
     Raises:
         PolicyInvalid: the text is too long or not well formed; the problem has the line.
@@ -85,7 +85,7 @@ def parse(text: str, *, name: str, format: Format | None = None) -> ParsedDocume
 
 
 class _Json:
-    """A JSON reader that keeps lines, and refuses repeated keys and NaN, which Python's ``json`` accepts."""
+    """A JSON parser that notes lines. It refuses repeated keys and NaN, which Python's ``json`` accepts."""
 
     def __init__(self, text: str, parsed: ParsedDocument) -> None:
         self.text = text
@@ -173,7 +173,7 @@ class _Json:
 
 
 def _yaml(text: str, parsed: ParsedDocument) -> None:
-    import yaml  # noqa: PLC0415 - not needed for JSON documents
+    import yaml  # noqa: PLC0415 - slow to import, and JSON documents don't need it
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:

@@ -11,5 +11,5 @@ YES: Final = 2
 
 
 def opposite(answer: int) -> int:
-    """Negate an answer: YES and NO change places, UNSURE stays UNSURE."""
+    """Return the opposite answer: NO for YES, YES for NO, and UNSURE for UNSURE."""
     return YES - answer

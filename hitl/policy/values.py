@@ -1,4 +1,4 @@
-"""Reads arguments for conditions: the value that a key names, and the text, number or size of that value."""
+"""Reads the arguments of a call for conditions: the value that a key names, and the text, number or size of a value."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 MISSING: Final = object()
-#: The last item of ``leaves`` if it stops before the end. It says that the value holds more scalars, which were not
-#: looked at.
+#: The last item that ``leaves`` yields if it stops before the end, because the value may hold more scalars.
 CUT: Final = object()
-#: The types of values that can hold no other values. Looking a type up here is quicker than testing for a Mapping.
+#: The types of values that hold no other values. A look-up in this set is quicker than a test for a Mapping.
 SCALARS: Final = frozenset((str, int, float, bool, Decimal, type(None)))
 MAX_NODES = 20_000
 _MAX_NUMBER = 64
-_EXPONENT_FROM = 1e21  # from this size on, ECMAScript and Go write an exponent
+_EXPONENT_FROM = 1e21  # From this size on, ECMAScript and Go write a number with an exponent.
 
 
 def pointer(key: str) -> tuple[str, ...]:
-    """Return the steps of a key.
+    """Return the names and indexes that lead from the arguments to the value that a key names.
 
     A key with a leading slash is a JSON pointer (RFC 6901); any other key names an argument.
     """
@@ -28,7 +27,7 @@ def pointer(key: str) -> tuple[str, ...]:
 
 
 def lookup(args: Mapping[str, Any], steps: Sequence[str]) -> Any:
-    """Return the value that the steps lead to, or MISSING."""
+    """Return the value that the steps of ``pointer`` lead to, or MISSING."""
     found: Any = args
     for step in steps:
         if isinstance(found, Mapping):
@@ -43,7 +42,10 @@ def lookup(args: Mapping[str, Any], steps: Sequence[str]) -> Any:
 
 
 def leaves(value: Any, most: int = MAX_NODES) -> Iterator[Any]:
-    """Yield every scalar inside a value, keys of objects too. After ``most`` values it yields CUT and stops."""
+    """Yield every scalar inside a value, and the keys of objects.
+
+    After visiting ``most`` values, objects and lists included, it yields CUT and stops.
+    """
     stack, seen = [value], 0
     while stack and seen < most:
         current = stack.pop()
@@ -60,7 +62,7 @@ def leaves(value: Any, most: int = MAX_NODES) -> Iterator[Any]:
 
 
 def text(value: Any) -> str:
-    """Return the text form that conditions compare: a text unchanged, any other scalar as JSON writes it."""
+    """Return the text of a scalar that conditions compare: a text unchanged, any other scalar as JSON writes it."""
     if isinstance(value, str):
         return value
     if value is None:
@@ -73,7 +75,7 @@ def text(value: Any) -> str:
 
 
 def number(value: Any) -> Decimal | None:
-    """Return the exact decimal of a number, or of a text that holds a number, or None for anything else."""
+    """Return the exact value of a number, or of a text that spells a number, or None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
         return None
     if isinstance(value, str) and (len(value) > _MAX_NUMBER or not value.strip() or "_" in value):

@@ -1,4 +1,4 @@
-"""Decides whether a command may use its paths: each path is judged as a call of a tool that reads or writes files.
+"""Decides whether a command may use its paths. Each path is judged as if a tool read or wrote that file.
 
 A command that reads a file may run only if the policy allows ``read_file`` on that file. A command that writes a file
 may run only if the policy allows ``write_file`` on it. So a command can never use a file that is denied to the tool.
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from hitl.policy.ports import Paths
     from hitl.ports import Tree
 
-#: At most this many files and folders of a tree are looked at. For a larger tree, a person is asked.
+#: At most this many files and folders below a folder are judged. If there are more, a person is asked.
 MOST_ENTRIES: Final = 5_000
 _MOST_MATCHES: Final = 200
 _MOST_JUDGED: Final = 200
 _CHUNK: Final = 200
-#: The two tools by which a path of a command is judged: one tool reads files, the other writes files.
+#: A command's use of a path is judged as a call of one of these tools: one reads a file, the other writes it.
 READ, WRITE = "read_file", "write_file"
 
 
@@ -40,8 +40,8 @@ class Closed:
     """The paths of one tool that rules deny or ask about.
 
     ``globs`` are the path globs of these rules. ``untold`` says that a rule also tests paths in another way.
-    ``relevant`` is a quick test of a text with many paths, false if no glob covers any of them, or None if the globs
-    allow no such test.
+    ``relevant`` is a quick test of a text with many paths: it is false if no glob covers any of them. It is None if the
+    globs allow no quick test.
     """
 
     globs: tuple[Glob, ...]
@@ -51,10 +51,11 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class Vouching:
-    """Judges the paths of a command by the policy, the working folder, and the file system if it is on this machine.
+    """Judges the paths that a command uses.
 
-    ``judge`` is the policy itself. ``by_text`` is the same policy without a look at the file system. ``closed`` holds
-    the paths that rules deny or ask about, for each of the two tools.
+    ``judge`` is the policy's method. ``by_text`` is the same method of the policy that doesn't use the file system.
+    ``paths`` is the file system, or None if it can't be used, for example because the working folder ``cwd`` is on
+    another machine. ``closed`` holds the paths that rules deny or ask about, for each of the two tools.
     """
 
     judge: Callable[[PolicyCall], Verdict]
@@ -64,7 +65,7 @@ class Vouching:
     closed: Mapping[str, Closed]
 
     def holds(self, found: Effects) -> int:
-        """Return YES if the policy allows every use of a path, NO if it denies one, else UNSURE."""
+        """Return YES if the policy allows every use of a path by a command, NO if it denies one use, else UNSURE."""
         answer = YES
         for use in found.uses:
             answer = min(answer, self._use(use))
@@ -73,7 +74,7 @@ class Vouching:
         return answer
 
     def open_trees(self, folders: Sequence[str]) -> int:
-        """Return YES if every file below the folders may be read, else NO or UNSURE."""
+        """Return YES if the policy allows reading every file below the folders, else NO or UNSURE."""
         return min((self._tree(PathUse("tree", folder)) for folder in folders), default=YES)
 
     def _use(self, use: PathUse) -> int:
@@ -90,43 +91,45 @@ class Vouching:
         return _ANSWERS[self.judge(PolicyCall("", tool, {"path": path}, self.cwd)).action]
 
     def _file(self, path: str) -> int:
-        """Return YES if the path is a file now, else UNSURE. If the path names a branch or a folder, git would show all
-        files in it.
+        """Return YES if the path is a file now, else UNSURE.
+
+        For the name of a branch or a folder, git would show all files in it.
         """
         tree = self._tree_of(path, deep=False)
         return YES if self.paths is None or (tree is not None and tree.single) else UNSURE
 
-    # --- patterns
+    # --- paths that are patterns of file names
 
     def _matches(self, use: PathUse, tool: str) -> int:
-        """Judge a pattern of file names.
+        """Return YES, NO or UNSURE: whether the command may use the files of a pattern, such as `*.txt`.
 
-        If the pattern overlaps no glob of a rule that denies or asks (a closed glob), judge one example name and the
-        links that the pattern reaches. Otherwise judge each file that the pattern matches now, and return YES only if
-        the tool may use all of them. Return at most UNSURE if the pattern matches no file or can't be expanded, or if a
-        matched name could be read as an option.
+        If no rule that denies or asks can match a file of the pattern, one example name and the links are judged.
+        Otherwise each file that the pattern matches now is judged, and the answer is YES only if the tool may use all
+        of them. The answer is at most UNSURE in three cases: the pattern matches no file, it can't be expanded, or a
+        program could take a matched name for an option.
         """
         if self._meets_none(use, tool):
             return self._any(use.path, tool)
         found = self._expanded(use.path)
         if not found and tool == READ and self._meets_none(use, tool, hidden=False):
-            # By default, the wildcards of a shell match no hidden file.
+            # Unless asked to, a shell's wildcards match no hidden file.
             return self._any(use.path, tool)
         if found is None or (use.dashes and any(name.startswith(("-", "+")) for name in found)):
             return UNSURE
         if not found:
-            # The pattern matches nothing now, but a closed file may be there when the command runs.
+            # The pattern matches no file now, but a file that a rule denies may be there when the command runs.
             return min(UNSURE, self._one(tool, _example(use.path)))
         return min(self._one(tool, name) for name in found)
 
     def _any(self, pattern: str, tool: str) -> int:
-        """Judge a pattern that meets no closed glob: judge one name that the pattern matches, and the links that the
-        pattern reaches.
+        """Return YES, NO or UNSURE for a pattern, if no rule that denies or asks can match one of its files.
+
+        One example name and the links that the pattern matches are judged.
         """
         return min(self._one(tool, _example(pattern)), self._links(pattern, tool))
 
     def _meets_none(self, use: PathUse, tool: str, *, hidden: bool = True) -> bool:
-        """Return whether the pattern meets no closed glob, and no other condition can close a file that it matches."""
+        """Return whether no rule that denies or asks can apply to a file that the pattern matches."""
         closed = self.closed[tool]
         if use.dashes or closed.untold:
             return False
@@ -137,12 +140,15 @@ class Vouching:
         relative = clean(pattern)
         if not closed.alternatives or meets(absolute, closed.alternatives, hidden=hidden):
             return True
-        # A glob that begins with ** or / is compared only with the absolute form of the path, because the relative form
-        # has the same end.
+        # A glob that begins with ** or / was compared with the absolute pattern above. A comparison with the relative
+        # pattern would add nothing.
         return not closed.absolute and meets(relative, closed.alternatives, hidden=hidden)
 
     def _links(self, pattern: str, tool: str) -> int:
-        """Return YES if the tool may use the target of each link that the pattern matches now or passes through."""
+        """Return YES if the tool may use the target of each symbolic link that the pattern now matches or goes through.
+
+        Else return NO or UNSURE.
+        """
         if self.paths is None or self.cwd is None:
             return YES
         folders, linked = ["/" if pattern.startswith("/") else ""], set[str]()
@@ -166,7 +172,9 @@ class Vouching:
         return min((self._one(tool, name) for name in linked), default=YES)
 
     def _expanded(self, pattern: str) -> list[str] | None:
-        """Return the names that a pattern matches now, hidden names too, or None if a folder can't be listed whole."""
+        """Return the file names that a pattern matches now, also hidden ones, or None if a folder can't be listed
+        completely.
+        """
         found = ["/"] if pattern.startswith("/") else [""]
         for part in pattern.strip("/").split("/"):
             if not is_pattern(part):
@@ -190,10 +198,13 @@ class Vouching:
         tree = self._tree_of(path, deep=False)
         return tree is None or not tree.single
 
-    # --- trees and repositories
+    # --- folders and repositories
 
     def _tree(self, use: PathUse) -> int:
-        """Judge every file below a folder: ``read_file`` must be allowed on each, for moves ``write_file`` as well."""
+        """Return YES, NO or UNSURE: whether the command may use all files below a folder.
+
+        The policy must allow ``read_file`` on each file; if the command moves the folder, ``write_file`` too.
+        """
         if use.wild and use.how == "moved":
             return min(self._matches(use, READ), self._matches(use, WRITE), self._expanded_moved(use))
         tools = (READ, WRITE) if use.how == "moved" else (READ,)
@@ -208,7 +219,7 @@ class Vouching:
         return self._files(use, tree, tools)
 
     def _files(self, use: PathUse, tree: Tree, tools: Sequence[str]) -> int:
-        """Judge the files of a tree that the command uses."""
+        """Return YES, NO or UNSURE: whether the command may use the files of ``tree`` that it would use."""
         found = list(tree.files)
         if use.how == "tracked":
             known = self._tracked(use.path, tree)
@@ -233,30 +244,37 @@ class Vouching:
         return min(led, *(self._open(paths, tool) for tool in tools))
 
     def _unhidden(self, path: str, tree: Tree) -> list[str] | None:
-        """Return the patterns of hidden names that the ignore files add to a search, or None if they can't be read."""
+        """Return the patterns of hidden names that ignore files (such as .gitignore) add to a search.
+
+        Return None if the ignore files can't be read.
+        """
         if self.paths is None or self.cwd is None:
             return None
         patterns = self.paths.unhidden(posixpath.join(self.cwd, path), tree.files)
         return None if patterns is None else [name for one in patterns for name in names_in(one)]
 
     def _may_name_closed(self, use: PathUse) -> bool:
-        """Return whether a file that appears before the command runs could match a closed glob."""
+        """Return whether a file that is made before the command runs could match both the command and a rule that
+        denies or asks.
+        """
         lasts = dict.fromkeys(_last(path) for one in self.closed[READ].globs for path in one.alternatives)
-        # Hidden names with any ending, such as `.env.*`, would meet each pattern that names only an ending, such as
-        # `*.md`.
+        # Globs of hidden names with any ending, such as `.env.*`, are left out. A new file `.env.md` could match
+        # `.env.*` and the command's pattern `*.md`, so a person would be asked about every such command.
         named = tuple(last for last in lasts if not (last.startswith(".") and last.endswith("*")))
         return any(meets(pattern, named) for pattern in use.only)
 
     def _expanded_moved(self, use: PathUse) -> int:
-        """Judge the folders that a pattern matches now, each with all files below it."""
+        """Return YES, NO or UNSURE: whether the command may move the folders that a pattern matches now."""
         found = self._expanded(use.path)
         if found is None:
             return YES if self.paths is None else UNSURE
         return min((self._tree(replace(use, path=name, wild=False)) for name in found), default=YES)
 
     def _tracked(self, path: str, tree: Tree) -> Sequence[str] | None:
-        """Return the files that git may show: the files that it tracks, also if they aren't there any more, and all
-        files in submodules. Without a repository, git may show every file.
+        """Return the files below a folder that git may show: the files that it tracks, even deleted ones, and all files
+        in submodules.
+
+        Without a repository, git may show every file.
 
         Return None if git's list of files can't be read.
         """
@@ -267,12 +285,12 @@ class Vouching:
         known = self.paths.tracked(folder, most=MOST_ENTRIES)
         if repository is None or known is None:
             return None if known is None else tree.files
-        # The list has a submodule as if it were a file.
+        # git lists a submodule like a file.
         files, above = {name.rstrip("/") for name in known}, tree.root.removeprefix(repository.root).strip("/")
         return [*known, *(name for name in tree.files if not files.isdisjoint(_above(posixpath.join(above, name))))]
 
     def _open(self, paths: list[str], tool: str) -> int:
-        """Return YES if the policy allows a tool on each of these paths, else UNSURE."""
+        """Return YES if the policy allows the tool to use each of these paths, else UNSURE."""
         closed = self.closed[tool]
         suspects = paths
         if closed.relevant is not None and not closed.untold:
@@ -285,9 +303,9 @@ class Vouching:
         return YES if all(action == "allow" for action in judged) else UNSURE
 
     def _tree_of(self, path: str, *, deep: bool = True) -> Tree | None:
-        """Return the tree below a path, or None if it can't be listed whole.
+        """Return the files and folders below a path, or None if they can't be listed completely.
 
-        Without ``deep``, it has only the folder's own entries.
+        Without ``deep``, the result has only the entries of the folder itself.
         """
         if self.paths is None or self.cwd is None:
             return None
@@ -295,7 +313,7 @@ class Vouching:
         return tree if tree is not None and tree.complete else None
 
     def _repository(self, use: PathUse) -> int:
-        """Return YES if git's own files can't make a reading command run a program or show a password, else UNSURE."""
+        """Return YES if git's settings there let no reading command run a program or show a password, else UNSURE."""
         if self.paths is None or self.cwd is None:
             return YES
         folder = posixpath.join(self.cwd, use.path)
@@ -310,36 +328,38 @@ class Vouching:
 _ANSWERS: Final = {"allow": YES, "approve": UNSURE, "deny": NO}
 
 
-#: Characters that end a name for xargs, or that xargs takes off a name (POSIX, xargs).
+#: Characters that xargs takes for the end of a name, or removes from a name (POSIX, xargs).
 _SPLITS: Final = re.compile(r"[\s'\"\\]")
 
 
-#: Names that git and a shell leave unchanged: git quotes other characters (git-config(1), core.quotePath).
+#: Matches names that git and a shell pass on unchanged. git quotes other names (git-config(1), core.quotePath).
 _PLAIN: Final = re.compile(r"[^\x00-\x20\x7f-\uffff\U00010000-\U0010ffff\"'\\*?\[]*")
 
 
 def _example(pattern: str) -> str:
-    """Return one name that a pattern matches, as an example for all of them."""
+    """Return one name that a pattern matches, as an example."""
     return "".join("x" if char in WILD else char for char in pattern.replace("]", ""))
 
 
 def _may_be(name: str, pattern: str) -> bool:
-    """Return whether a program could take a name for a match of a pattern."""
+    """Return whether some program or shell could take a pattern to match a name."""
     return fnmatchcase(name, broadened(pattern))
 
 
 def _above(path: str) -> Iterator[str]:
-    """Yield the folders above a relative path."""
+    """Yield each folder above a relative path, from the top."""
     return (path[:at] for at, char in enumerate(path) if char == "/")
 
 
 def _last(alternative: str) -> str:
-    """Return the last component of a glob; for a glob of all files below a folder, the name of the folder."""
+    """Return the last component of a glob, without a ``/**`` at the end."""
     return alternative.removesuffix("/**").rpartition("/")[2]
 
 
 def _passed_over(name: str, use: PathUse) -> bool:
-    """Return whether the command leaves a file out: it or its folder is hidden, or no pattern covers its name."""
+    """Return whether the command leaves a file out, because the file or its folder is hidden, or no pattern matches its
+    name.
+    """
     parts = name.split("/")
     hidden = [part.lower() for part in parts if part.startswith(".")]
     if use.shown is not None and not all(any(_may_be(part, pattern) for pattern in use.shown) for part in hidden):

@@ -17,9 +17,10 @@ from hitl.outcomes import fact
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-#: RFC 8785 section 3.2.2.3 treats numbers as IEEE 754 doubles. Integers from this one on may not be exact.
+#: Canonical JSON writes numbers as IEEE 754 doubles (RFC 8785 section 3.2.2.3). Integers from this one on may lose
+#: digits.
 EXACT_INTEGER = 2**53
-#: RFC 8785 section 3.2.2.3 (ECMAScript's rule): whole doubles below this are written, and read again, as integers.
+#: Doubles below this limit that are whole numbers are written as integers (RFC 8785 section 3.2.2.3).
 _SPELLED_WITH_EXPONENT = 1e21
 _DEPTH = 100
 
@@ -40,17 +41,18 @@ def canonical(value: object, *, at: str = "") -> bytes:
     return rfc8785.dumps(value)  # type: ignore[arg-type]
 
 
-#: An encoder in C. For ASCII values without floats its result is RFC 8785. It sorts other keys differently, and writes
-#: floats differently.
+#: A fast encoder, written in C. For ASCII text without floats its result is canonical JSON (RFC 8785). For other text
+#: it may sort the keys in another order, and it writes floats differently.
 _spelled = msgspec.json.Encoder(order="sorted").encode
 _CONTAINERS = frozenset({dict, list})
 _PLAIN = frozenset({str, bool, type(None), int, *_CONTAINERS})
 
 
 def _is_plain(value: Any, depth: int) -> bool:
-    """Return whether an object or list holds only text, exact integers, truth values and nulls, at any allowed depth.
+    """Return whether an object or list holds only text, exact integers, booleans, nulls, and lists or objects of them.
 
-    A million items take some milliseconds, because only containers are visited one by one.
+    Return False if it is nested too deeply. Only containers are visited one by one, so a million items take some
+    milliseconds.
     """
     if depth >= _DEPTH or (type(value) is dict and {type(key) for key in value} - {str}):
         return False
@@ -82,7 +84,7 @@ def digest_of(
 
     `args` must be canonical JSON already. It is inserted as bytes, between keys in the order of RFC 8785.
     """
-    # This part holds only strings and lists, with sorted keys, so the encoder's result is canonical already.
+    # These fields hold only strings and lists, in sorted order, so the fast encoder's result is canonical already.
     tail = _in_order(
         {
             "cwd": cwd,
@@ -97,7 +99,7 @@ def digest_of(
 
 
 def digest_mark(digest: str) -> str:
-    """Return the first 12 base32 characters (RFC 4648) of a digest, which the card and the receipt show."""
+    """Return the short form of a digest that cards and receipts show: its first 12 base32 characters (RFC 4648)."""
     return b32encode(bytes.fromhex(digest)[:8]).decode()[:12]
 
 
@@ -143,12 +145,12 @@ def _check_depth(at: str, depth: int) -> None:
 
 
 def pointer_below(at: str, key: object) -> str:
-    """Return the JSON pointer (RFC 6901) of a member or an item of the value at the pointer `at`."""
+    """Return the JSON pointer (RFC 6901) of the member or item `key` of the value that has the pointer `at`."""
     return f"{at}/{str(key).replace('~', '~0').replace('/', '~1')}"
 
 
 def check_text(value: str, at: str) -> None:
-    """Raise InvalidConfirmation, with the place `at` (a JSON pointer), for a text that UTF-8 can't encode."""
+    """Raise InvalidConfirmation for a text that UTF-8 can't encode. The error names `at`, the text's JSON pointer."""
     if value.isascii():
         return
     try:

@@ -1,8 +1,9 @@
-"""The record as hash chains. The chains reveal every line that was changed, removed or inserted.
+"""The audit record as hash chains.
 
-Each call has its own chain. The events of the service have a chain with the ref "". The field `hash` ties a line to the
-line before it: it is a MAC over the earlier line's `hash` and over everything in this line. So nobody without the keys
-can forge a chain. Lines of the first format have a plain SHA-256 there.
+They reveal every line that was changed, removed or inserted, except at a chain's end. Each call has its own chain. The
+events of the service have a chain with the ref "". The field `hash` ties a line to the line before it: it is a MAC over
+the earlier line's `hash` and over everything in this line. So nobody without the keys can forge a chain. Lines of the
+first format have a plain SHA-256 there.
 
 The chain also protects a call against replay. The MACs of a row hold even after somebody puts an older copy of the row
 back into the database. But the chain still says that the call was decided or claimed, so a second decision or claim
@@ -41,7 +42,7 @@ DECIDED = frozenset(
 _AMENDABLE = frozenset({Event.UNKNOWN, Event.TIMED_OUT})
 _DECISION, _CLAIM, _RESULT = (frozenset({step}) for step in ("decision", "claim", "result"))
 _NOTHING: frozenset[str] = frozenset()
-#: Event -> the steps that its line reports. Each step happens once in the life of a call.
+#: Event -> the steps that its line of the audit record reports. Each step happens only once in the life of a call.
 _STEPS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(DECIDED, _DECISION),
     Event.CLAIMED: _CLAIM,
@@ -51,17 +52,22 @@ _STEPS: Mapping[str, frozenset[str]] = {
 
 
 class Steps(Struct, frozen=True):
-    """The steps that a chain reports (decision, claim and result), and the events from chats that it names."""
+    """The steps (decision, claim, result) that the lines of a chain report, and the chat events that the lines name."""
 
     done: frozenset[str]
-    #: The steps that can't be repeated. The results `unknown` and `timed_out` aren't among them, because a late report
-    #: may replace them.
+    #: The steps that can't happen again. The results `unknown` and `timed_out` aren't final, because a late report may
+    #: replace them.
     final: frozenset[str]
-    #: The sources and ids of the inbox events that the lines name. Each event has been handled for this call.
+    #: The inbox events that the lines name, as `SOURCE:ID`. Each event was handled for this call, so it can't count
+    #: again.
     heard: frozenset[str]
 
     def after(self, event: str, *, claimed: bool, explained: bool, heard: str | None = None) -> Steps:
-        """Return the steps of the chain after one more line. `heard` is the inbox event that the line names."""
+        """Return the steps of the chain after one more line with this event.
+
+        `claimed` says whether the line's data have `claimed_by`, and `explained` whether they have `why`. `heard` is
+        the inbox event that the line names, or None.
+        """
         said = _steps(event, claimed=claimed, explained=explained)
         if not said and heard is None:
             return self
@@ -70,13 +76,13 @@ class Steps(Struct, frozen=True):
         return Steps(self.done | said, final - _RESULT if event in _AMENDABLE else final, events)
 
     def with_entry(self, entry: Entry) -> Steps:
-        """Return the steps of the chain with this entry as its next line."""
+        """Return the steps of the chain after one more line that is made from this entry."""
         claimed, explained, heard = "claimed_by" in entry.data, "why" in entry.data, entry.data.get("event")
         return self.after(entry.event, claimed=claimed, explained=explained, heard=str(heard) if heard else None)
 
 
 class _Said(Struct):
-    """The part of a line's data that holds the name of the inbox event."""
+    """The only field of a line's data that is decoded here: the inbox event that the line names, or None."""
 
     event: str | None = None
 
@@ -97,9 +103,9 @@ def chain(keys: Keyring, prev: str, seq: int, at: datetime, entry: Entry) -> Rec
 
 
 def data_of(data: str) -> dict[str, Any]:
-    """Return the data of a line. If somebody made the data unreadable, return its text under the key `unreadable`.
+    """Return the decoded data of a line. If somebody made the data unreadable, return {"unreadable": the stored text}.
 
-    Data that somebody changed in another way isn't detected here, but by `verify`.
+    This function detects no other change of the data. `verify` does.
     """
     try:
         said = json.loads(data)
@@ -110,10 +116,10 @@ def data_of(data: str) -> dict[str, Any]:
 
 
 def verify(keys: Keyring, lines: Iterable[Recorded]) -> int | None:
-    """Return the place (from 1) of the first wrong line of a chain, or None if all lines are right.
+    """Return the number (from 1) of the first wrong line of a chain, or None if all lines are right.
 
-    The chain alone doesn't reveal lines that are missing at its end, or forged lines at its beginning if they have the
-    first format, which needs no key.
+    The chain alone doesn't reveal that lines are missing at its end. It doesn't reveal forged lines of the first format
+    at its beginning either, because that format needs no key.
     """
     prev, sealed = FIRST, False
     for seq, line in enumerate(lines, start=1):
@@ -125,10 +131,10 @@ def verify(keys: Keyring, lines: Iterable[Recorded]) -> int | None:
 
 
 def contradicted(steps: Steps, entries: Iterable[Entry]) -> bool:
-    """Return whether the entries repeat what the chain already reports: a decision, a claim, a result, or an event.
+    """Return whether new entries repeat a step (decision, claim, result) or a chat event that is in the chain.
 
     If somebody sets a row back to an older state, the call could be decided, claimed or run again. If somebody opens a
-    handled event again, one press could count twice. The chain shows that this was done before.
+    handled event again, one press could count twice. The chain still shows the first time.
     """
     if not steps.final.isdisjoint(steps_of(entries)):
         return True
@@ -153,7 +159,7 @@ def _event_of(data: str) -> str | None:
 
 
 def steps_of(entries: Iterable[Entry]) -> frozenset[str]:
-    """Return the steps that these entries report."""
+    """Return the steps (decision, claim, result) that these entries report."""
     said = _NOTHING
     for entry in entries:
         said |= _steps(entry.event, claimed="claimed_by" in entry.data, explained="why" in entry.data)
@@ -161,10 +167,10 @@ def steps_of(entries: Iterable[Entry]) -> frozenset[str]:
 
 
 def _steps(event: str, *, claimed: bool, explained: bool) -> frozenset[str]:
-    """Return the steps that a line reports.
+    """Return the steps that a line with this event reports. `claimed` and `explained` are as in `Steps.after`.
 
-    Two kinds of lines have the event `refused`: a refused run, which is a result and has a reason (`explained`), and a
-    refused reply, which is no step.
+    Lines about a refused run and lines about a refused reply both have the event `refused`. Only a refused run is a
+    result, and only its line has a reason (`explained`).
     """
     if event == Event.REFUSED and not explained:
         return _NOTHING

@@ -1,4 +1,4 @@
-"""Checks the stored data against its MACs and hash chains: one call with its record, or the whole record."""
+"""Checks stored data against its MACs and hash chains: one call with its audit record, or the whole audit record."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Flaw(StrEnum):
-    """The kinds of stored data that can fail the check. Each value is the key of a sentence."""
+    """The kinds of damage that the check can find. Each value is the key of a sentence for people."""
 
     ROW = "flaw.row"
     DECISION = "flaw.decision"
@@ -47,7 +47,10 @@ class Flaw(StrEnum):
 
 
 def flaws_of(keys: Keyring, call: Call, votes: Sequence[Vote], lines: Sequence[Recorded]) -> list[Fact]:
-    """Return the flaws of a call, its votes and its chain. Of the chain, only the first wrong line is named."""
+    """Return the flaws of a call, of its votes and of its chain.
+
+    Of a chain with several wrong lines, the first is named.
+    """
     found = []
     if part := seals.broken(keys, call):
         found.append(fact(Flaw[part.upper()], short=call.short))
@@ -61,7 +64,7 @@ def flaws_of(keys: Keyring, call: Call, votes: Sequence[Vote], lines: Sequence[R
 
 
 def _tells(call: Call, lines: Sequence[Recorded]) -> bool:
-    """Return whether the chain agrees with the call's row about the request, the decision, the result and the state."""
+    """Return whether the chain and the row agree about the request, decision, result, state, erasure and archiving."""
     if not lines or lines[0].event != Event.ASKED:
         return False
     decided = [line.event for line in lines if line.event in DECIDED]
@@ -73,10 +76,10 @@ def _tells(call: Call, lines: Sequence[Recorded]) -> bool:
 
 
 def _tells_retention(call: Call, lines: Sequence[Recorded]) -> bool:
-    """Return whether the chain and the row agree about retention: whether the call was erased, when, and archived.
+    """Return whether the chain and the row agree about the call's erasure (with its time) and about its archiving.
 
-    If somebody else emptied the arguments, the chain has no line about it. If somebody put the arguments back, the
-    chain has a line too many.
+    If somebody else emptied the arguments, the chain has no line about the erasure. If somebody put erased arguments
+    back, the chain has a line that the row contradicts.
     """
     erased = [line.at for line in lines if line.event == Event.ERASED]
     archived = [line.event for line in lines if line.event == Event.ARCHIVED]
@@ -84,7 +87,10 @@ def _tells_retention(call: Call, lines: Sequence[Recorded]) -> bool:
 
 
 def _state(call: Call, *, amended: bool) -> State:
-    """Return the state that a call with this decision and result must have. A late report doesn't change the state."""
+    """Return the state that the decision and the result imply. `amended` says that a late report replaced the result.
+
+    A late report never changes the state.
+    """
     if call.archived:
         return State.IDLE
     if call.result is not None:
@@ -101,11 +107,11 @@ def flaws_of_record(
     hashes: Mapping[int, str],
     mark: tuple[int, str],
 ) -> list[Fact]:
-    """Return the flaws of the whole record.
+    """Return the flaws of the whole audit record.
 
     `chains` holds the lines of each chain by ref, `refs` the refs of all calls, and `hashes` the hash of every line by
-    its position in the record. `mark` is a position that the record had reached, with the hash of its line at that
-    time; position 0 means no mark.
+    its position in the record. `mark` is a position that the record reached earlier, with the hash that its line had
+    then. Position 0 means that there is no mark.
     """
     found = [fact(Flaw.NO_CALL, ref=ref) for ref in sorted(chains.keys() - {"", *refs})]
     service = chains.get("", ())
@@ -124,11 +130,10 @@ def flaws_of_record(
 
 
 def _of_first_format(service: Iterable[Recorded], hashes: Mapping[int, str]) -> list[Fact]:
-    """Return the flaws among the lines of the first format.
+    """Return the flaws among the lines of the first format, whose hashes need no key.
 
-    These lines have plain hashes without a key. At the change of format, one line of the service's chain stored their
-    number and a digest over their hashes. If the digest differs, they were changed. Any later line with a plain hash is
-    forged.
+    When the format changed, the service stored the number of these lines and a digest over their hashes, in one line of
+    its own chain. A different digest shows that the lines were changed. Any later line with a plain hash is forged.
     """
     found, taken = [], 0
     for line in service:

@@ -1,8 +1,8 @@
 """Refs, MACs, and the data of buttons.
 
-For each purpose, a key is derived from each master key, with HMAC-SHA256 as the pseudo-random function (NIST SP
-800-108). New MACs are made with the first master key, and all master keys verify, so that keys can be rotated while
-calls are open.
+Each purpose has its own keys: one derived from each master key, with HMAC-SHA256 as the pseudo-random function (NIST SP
+800-108). New MACs are made with the first master key. All master keys verify, so that keys can be rotated while calls
+are open.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
-#: Crockford's base32: no I, L, O, U, so that a ref can be read aloud and typed back.
+#: Crockford's base32 alphabet. It has no I, L, O and U, so that a ref can be read aloud and typed back.
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _LOOKALIKES = str.maketrans("ILO", "110")
 SHORT_LENGTH = 6
-#: The two characters for each value of ten random bits.
+#: The two Crockford characters for each value of ten random bits.
 _PAIRS = tuple(one + two for one in CROCKFORD for two in CROCKFORD)
-#: Random hex digit -> the hex digit of a UUID that begins with the variant's bits 10 (RFC 9562 section 4.1).
+#: Random hex digit -> the first hex digit of a UUID's variant field, which begins with the bits 10 (RFC 9562 section
+#: 4.1).
 _VARIANTS = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
 _IN_TURN = re.compile(r"\d[A-Z]+\d|[A-Z]\d+[A-Z]")
 _MIN_KEY_BYTES = 32
-#: The versions of the MACs' format. Each version has its own derived keys.
+#: The two versions of the format of MACs. Each version has its own derived keys.
 _FIRST, _NOW = "1", "2"
-#: The length prefixes of parts shorter than this are made only once, because a call's row has forty parts and is framed
-#: twice before the call's run.
+#: For parts shorter than this, `frame` takes the length prefix from a table. A call's row has forty parts and is framed
+#: twice before each run, so this saves time.
 _TABLED = 256
 _LENGTHS = tuple(b"%d:" % length for length in range(_TABLED))
 
@@ -65,7 +66,7 @@ class Purpose(StrEnum):
 
 
 def frame(parts: Iterable[str | bytes | None]) -> bytes:
-    """Join parts, with its length before each part. So different lists of parts give different bytes."""
+    """Join parts, each with its length in front, so that different lists of parts always give different bytes."""
     framed: list[bytes] = []
     add = framed.append
     for part in parts:
@@ -79,10 +80,11 @@ def frame(parts: Iterable[str | bytes | None]) -> bytes:
 
 
 class Keyring:
-    """Makes MACs with the first master key and verifies with all. A MAC is stored as `KEYID:2:HEX`, with 64 hex digits.
+    """Makes MACs with the first master key, and verifies MACs with all master keys.
 
-    MACs of the first format, `KEYID:HEX`, can be verified too. They cover other bytes and use other derived keys.
-    Raises ValueError for an empty list, a key of less than 32 bytes, or a key id with a colon.
+    A MAC is stored as `KEYID:2:HEX`, with 64 hex digits. The keyring also verifies MACs of the first format,
+    `KEYID:HEX`. They cover other bytes and use other derived keys. Raises ValueError for an empty list, a key of less
+    than 32 bytes, or a key id with a colon.
     """
 
     __slots__ = ("_derived", "_signer")
@@ -109,12 +111,10 @@ class Keyring:
         return f"{self._signer}:{_NOW}:{self._mac(self._signer, _NOW, purpose, data).hex()}"
 
     def holds(self, purpose: Purpose, seal: str | None, data: bytes, first: Callable[[], bytes] | None = None) -> bool:
-        """Return whether the MAC `seal` is ours and covers exactly this data.
+        """Return whether the MAC `seal` was made with one of our keys and covers exactly this data.
 
-        Return False for None and for a malformed MAC.
-
-        `first` returns the bytes that a MAC of the first format covers. Without `first`, a MAC of that format is
-        refused.
+        Return False for None and for a malformed MAC. `first` returns the bytes that a MAC of the first format covers.
+        Without `first`, a MAC of the first format never holds.
         """
         kid, _, rest = (seal or "").partition(":")
         version, _, given = rest.rpartition(":")
@@ -137,9 +137,9 @@ class Keyring:
 
 
 class _Mac:
-    """HMAC-SHA256 (RFC 2104) under one key. It hashes both paddings of the key only once.
+    """HMAC-SHA256 (RFC 2104) under one key. It hashes the key's two paddings only once.
 
-    A call needs ten MACs over a few hundred bytes each, and `hmac.digest` takes twice as long for each.
+    A call needs ten MACs over a few hundred bytes each. With `hmac.digest` each of them would take twice as long.
     """
 
     __slots__ = ("_inner", "_outer")
@@ -158,14 +158,17 @@ class _Mac:
 
 
 def new_ref(now: datetime) -> str:
-    """Return a UUID version 7 (RFC 9562 section 5.7). It begins with the milliseconds, so that refs sort by time."""
+    """Return a new ref: a UUID version 7 (RFC 9562 section 5.7).
+
+    It begins with the milliseconds, so refs sort by time.
+    """
     random = secrets.token_hex(10)
     variant = _VARIANTS[random[3]]
     return f"{ref_at(now)}-7{random[:3]}-{variant}{random[4:7]}-{random[7:19]}"
 
 
 def ref_at(at: datetime) -> str:
-    """Return a text that sorts after the refs that were made before this time, and before all other refs."""
+    """Return a prefix that sorts after all refs made before `at`, and before all refs made later."""
     when = f"{int(at.timestamp() * 1000):012x}"
     return f"{when[:8]}-{when[8:]}"
 
@@ -183,9 +186,10 @@ def new_short() -> str:
 
 
 def as_short(text: str) -> str | None:
-    """Return the short ref that a person typed, or None.
+    """Return a short ref in its normal form, from the text that a person typed.
 
-    By Crockford's rules case doesn't matter, I and L are read as 1, and O as 0.
+    Return None if the text is no short ref. By Crockford's rules, case doesn't matter, I and L are read as 1, and O is
+    read as 0.
     """
     typed = text.strip().lstrip("#").upper().translate(_LOOKALIKES)
     fits = len(typed) == SHORT_LENGTH and all(char in CROCKFORD for char in typed) and not typed.isalpha()
@@ -204,9 +208,10 @@ _PACKED = 34
 
 @dataclass(frozen=True, slots=True)
 class ButtonData:
-    """The data of a button. It only finds a call; the right to decide comes from the person who presses.
+    """The data of a button. It only says which call and verb is meant.
 
-    The data takes 46 characters. The narrowest platform allows 64 bytes.
+    The person who presses must have the right to decide. Packed data takes 46 characters. The platform with the lowest
+    limit allows 64 bytes.
     """
 
     verb: Verb
@@ -220,7 +225,7 @@ class ButtonData:
 
     @classmethod
     def unpack(cls, packed: str) -> Self:
-        """Parse button data. Raises InvalidConfirmation for anything else, and for another version."""
+        """Parse packed button data. Raises InvalidConfirmation for any other text, and for data of another version."""
         try:
             raw = b64decode(packed.encode("ascii") + b"==", altchars=b"-_", validate=True)
         except (ValueError, UnicodeEncodeError):
@@ -230,14 +235,14 @@ class ButtonData:
         return cls(_VERBS[raw[1]], str(UUID(bytes=raw[2:18])), raw[18:])
 
     def pack(self) -> str:
-        """Return the characters to put into the button."""
+        """Return the data as text, which the platform stores with the button and returns with each press."""
         raw = bytes((_VERSION, _VERBS.index(self.verb))) + UUID(self.ref).bytes + self.mac
         return urlsafe_b64encode(raw).rstrip(b"=").decode()
 
     def holds(self, keys: Keyring, *, digest: str, deadline: datetime, place: str) -> bool:
-        """Return whether one of our keys made this data for exactly this call, verb and place.
+        """Return whether one of our keys made this data for this verb, call and place.
 
-        The check is constant-time.
+        The comparison takes constant time.
         """
         said = _said(self.verb, self.ref, digest, deadline, place)
         return any(hmac.compare_digest(mac, self.mac) for mac in keys.short_macs(Purpose.BUTTON, said))

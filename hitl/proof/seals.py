@@ -1,9 +1,9 @@
 """Makes and checks the MACs over stored data, so that a row that somebody changed in the database runs nothing.
 
-Each MAC covers the parts of one thing, packed as a JSON array, because different parts then give different bytes. The
-gate makes the MACs over a call: one each over the row as it was asked, over each vote, over the decision, the claim and
-the result. A store makes the MACs over its other rows: events, cards, prompts, moves and the like. MACs of the first
-format (`hitl.proof.keyring.Keyring`) cover fewer fields, and their parts are joined by `frame`.
+Each MAC covers several parts, packed as a JSON array, because different parts then give different bytes. The gate makes
+the MACs over a call: over the request, each vote, the decision, the claim and the result. A store makes the MACs over
+its other rows, such as events, cards, prompts and moves. MACs of the first format (`hitl.proof.keyring.Keyring`) cover
+fewer fields, and `frame` joins their parts.
 """
 
 from __future__ import annotations
@@ -29,20 +29,23 @@ _encode = msgspec.json.Encoder().encode
 
 
 def pack(*parts: object) -> bytes:
-    """Return texts, numbers, None and tuples of them as bytes. Different parts give different bytes."""
+    """Return the bytes that a MAC covers, from texts, numbers, None and tuples.
+
+    Different parts give different bytes.
+    """
     return _encode(parts)
 
 
-# -- the row of a call, as it was when people were asked -------------------------------------------------------------
+# -- the request and the verdict of a call ---------------------------------------------------------------------------
 
 
 def row(keys: Keyring, call: Call) -> str:
-    """Return the MAC over every field that must not change after people were asked."""
+    """Return the MAC over the fields of a call that must not change after people were asked."""
     return keys.seal(Purpose.ROW, _row(call))
 
 
 def row_holds(keys: Keyring, call: Call) -> bool:
-    """Return whether the MAC of the stored row holds."""
+    """Return whether the stored MAC over the fields that must not change (see `row`) is right."""
     return keys.holds(Purpose.ROW, call.row_mac, _row(call), partial(_first_row, call))
 
 
@@ -55,11 +58,11 @@ def _row(call: Call) -> bytes:
         *(verdict.action, verdict.risk, verdict.rule, verdict.reason, verdict.why, verdict.policy),
         *(verdict.timeout_s, verdict.execution_s, verdict.approvers, verdict.exclude_requester),
         *(verdict.require_reason, verdict.message, verdict.programs),
-        # The additions to the card. A card without additions adds no part, so that the MACs of older rows still hold.
+        # The additions to the card. A verdict without additions adds no part here, so that the MACs of older rows still
+        # hold.
         *(() if verdict.card is None else (msgspec.structs.astuple(verdict.card),)),
         *(call.approvers, call.routes, micros(call.created_at), micros(call.deadline)),
-        # The time of erasure is one more number at the end. So the MAC of an erased row is never right for a row that
-        # isn't erased.
+        # The time of erasure adds a part at the end. So a MAC of an erased row never holds for a row that isn't erased.
         *(() if call.erased_at is None else (micros(call.erased_at),)),
     )
 
@@ -89,7 +92,7 @@ def _first_verdict(verdict: Verdict) -> tuple[str | bytes | None, ...]:
     )
 
 
-# -- its votes, decision, claim and result ----------------------------------------------------------------------
+# -- the votes, decision, claim and result of a call --------------------------------------------------------------
 
 
 def decision(keys: Keyring, call: Call) -> str:
@@ -108,18 +111,24 @@ def decision_holds(keys: Keyring, call: Call) -> bool:
 
 
 def _decision(call: Call) -> bytes:
-    # If the call may run, its error can come from the run. In that case the MAC over the result covers the error.
+    # The MAC over the result covers the error if the call may run, because the run can set that error.
     error = None if call.decision in MAY_RUN else call.error
     return pack(call.ref, call.digest, call.decision, call.decided_by, _at(call.decided_at), call.reason, error)
 
 
 def vote(keys: Keyring, said: Vote, digest: str) -> str:
-    """Return the MAC over one vote on the call with this digest: yes or no, the voter, times, surface and reason."""
+    """Return the MAC over one vote.
+
+    It covers yes or no, the voter, the times, the surface, the reason and the call's digest.
+    """
     return keys.seal(Purpose.VOTE, _vote(said, digest))
 
 
 def votes_hold(keys: Keyring, call: Call, votes: Sequence[Vote]) -> bool:
-    """Return whether the MACs of all stored votes hold and, if the call is decided, the decider's approval is there."""
+    """Return whether the MACs of all stored votes hold.
+
+    If the call is decided, also check that the decider approved it.
+    """
     intact = all(_vote_holds(keys, call, said) for said in votes)
     return intact and (call.decision is None or any(v.approve and v.principal == call.decided_by for v in votes))
 
@@ -146,7 +155,7 @@ def claim(keys: Keyring, call: Call) -> str:
 
 
 def claim_holds(keys: Keyring, call: Call) -> bool:
-    """Return whether the MAC of the stored claim holds, or there is no claim."""
+    """Return whether the MAC of the stored claim holds. Without a claim, return True."""
     return call.claim is None or keys.holds(Purpose.CLAIM, call.claim.mac, _claim(call))
 
 
@@ -162,7 +171,7 @@ def result(keys: Keyring, call: Call) -> str:
 
 
 def result_holds(keys: Keyring, call: Call) -> bool:
-    """Return whether the MAC of the stored result holds, or there is no result."""
+    """Return whether the MAC of the stored result holds. Without a result, return True."""
     return call.result is None or keys.holds(Purpose.RESULT, call.result_mac, _result(call))
 
 
@@ -172,7 +181,7 @@ def _result(call: Call) -> bytes:
 
 
 def broken(keys: Keyring, call: Call) -> str | None:
-    """Return the first part of a stored call whose MAC doesn't hold (row, decision, claim or result), or None."""
+    """Return the first part of a stored call with a wrong MAC ("row", "decision", "claim" or "result"), or None."""
     parts = {
         "row": row_holds(keys, call),
         "decision": call.decision is None or decision_holds(keys, call),
@@ -182,7 +191,7 @@ def broken(keys: Keyring, call: Call) -> str | None:
     return next((part for part, whole in parts.items() if not whole), None)
 
 
-# -- other rows of a store --------------------------------------------------------------------------------------
+# -- the other rows of a store: events, cards, prompts, moves, messages, turns -----------------------------------
 
 
 def event(keys: Keyring, source: str, number: str, order: str, body: bytes, at: datetime) -> str:
@@ -202,7 +211,10 @@ def _event(source: str, number: str, order: str, body: bytes, at: datetime) -> b
 
 
 def card(keys: Keyring, ref: str, route: str, message: str) -> str:
-    """Return the MAC over a card's route and message. With a forged id, answers to another message would count."""
+    """Return the MAC over a card's ref, route and message id.
+
+    With a forged id, a reply to another message would count.
+    """
     return keys.seal(Purpose.CARD, pack(ref, route, message))
 
 
@@ -212,7 +224,7 @@ def card_holds(keys: Keyring, mac: str | None, ref: str, route: str, message: st
 
 
 def prompt(keys: Keyring, left: Prompt) -> str:
-    """Return the MAC over a prompt. A forged prompt could be a forged first yes to a critical call."""
+    """Return the MAC over a prompt. A forged prompt could be the forged first yes to a critical call."""
     return keys.seal(Purpose.PROMPT, _prompt(left))
 
 
@@ -226,7 +238,10 @@ def _prompt(left: Prompt) -> bytes:
 
 
 def move(keys: Keyring, old: str, new: str) -> str:
-    """Return the MAC over a conversation's move. A forged move could make a yes count for another conversation."""
+    """Return the MAC over a conversation's old and new name.
+
+    With a forged move, a yes elsewhere could count for the call.
+    """
     return keys.seal(Purpose.MOVE, pack(old, new))
 
 
@@ -236,28 +251,31 @@ def move_holds(keys: Keyring, mac: str | None, old: str, new: str) -> bool:
 
 
 def talk(keys: Keyring, place: str, message: str, ref: str | None) -> str:
-    """Return the MAC over our latest message in a conversation and the call that it is about."""
+    """Return the MAC over Sayso's latest message in a conversation, and over the ref that the message is about."""
     return keys.seal(Purpose.TALK, pack(place, message, ref))
 
 
 def talk_holds(keys: Keyring, mac: str | None, place: str, message: str, ref: str | None) -> bool:
-    """Return whether the MAC over our latest message in a conversation holds."""
+    """Return whether the MAC over Sayso's latest message in a conversation, and over its ref, holds."""
     return keys.holds(Purpose.TALK, mac, pack(place, message, ref))
 
 
 def bound(keys: Keyring, message: str, ref: str, asks: str = "") -> Bound:
-    """Return the binding of one of Sayso's messages to its call, with the MAC."""
+    """Return the link from a message of Sayso to its call, with its MAC. For `asks` see `Bound`."""
     return Bound(message, ref, asks, keys.seal(Purpose.MESSAGE, pack(message, ref, asks)))
 
 
 def bound_holds(keys: Keyring, stored: Bound) -> bool:
-    """Return whether the MAC of a stored binding holds. A changed binding could make a yes count for another call."""
+    """Return whether the MAC of a message's link to its call holds.
+
+    With a changed link, a yes could count for another call.
+    """
     parts = (stored.message, stored.ref, stored.asks)
     return keys.holds(Purpose.MESSAGE, stored.mac, pack(*parts), lambda: frame(parts))
 
 
 def turn(keys: Keyring, kept: KeptTurn) -> str:
-    """Return the MAC over a turn. After a change, an agent could act for a person who said nothing."""
+    """Return the MAC over a turn. If somebody changed a turn, an agent could act for a person who said nothing."""
     return keys.seal(Purpose.TURN, _turn(kept))
 
 
@@ -281,12 +299,12 @@ def _at(at: datetime | None) -> int | None:
 
 
 def credential(keys: Keyring, made: Credential) -> str:
-    """Return the MAC over a bearer token's row: its holder, its rights, its times, and its revocation."""
+    """Return the MAC over a bearer token's row: its holder, its rights, its times, and whether it was revoked."""
     return keys.seal(Purpose.CREDENTIAL, _credential(made))
 
 
 def credential_holds(keys: Keyring, stored: Credential) -> bool:
-    """Return whether the MAC of a bearer token's row holds. A changed row could give its holder other rights."""
+    """Return whether the MAC of a bearer token's row holds. A changed row could give the holder other rights."""
     return keys.holds(Purpose.CREDENTIAL, stored.mac, _credential(stored))
 
 

@@ -1,7 +1,7 @@
-"""Understands people's replies to a card: it takes text and emoji, and returns verdicts.
+"""Understands people's replies to a card: takes text and emoji, and returns an approval, a rejection or "unclear".
 
-The modules that read words are imported at their first use, because their import takes a tenth of the time that a
-service needs to start.
+The modules that read words are imported at their first use, because importing them takes a tenth of the service's
+start.
 """
 
 from importlib import import_module
@@ -36,7 +36,7 @@ _READERS |= dict.fromkeys(("is_reason", "reasoned_yes"), "yes_with_reason")
 
 
 def __getattr__(name: str) -> object:
-    """Import a function that reads words at its first use, and return it."""
+    """Return a function of one of the modules that read words. Its module is imported now."""
     if name not in _READERS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found: object = getattr(import_module(f"{__name__}.{_READERS[name]}"), name)

@@ -1,8 +1,8 @@
 """Detects a yes that names another action than the card's: "yes, merge it" to a card that deletes a table.
 
 Such a yes was meant for another question. People may call the card's own action by any name, so an unknown word proves
-nothing. A yes counts as a contradiction only if it names an action of our list (`languages/actions.txt`), and the
-card's words name only other actions of the list.
+nothing. A yes is refused only if it names an action in `languages/actions.txt`, and the card names only other actions
+from that list.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from hitl.replies import data
 from hitl.replies.normalise import own_words
 from hitl.replies.spelling import fold
 
-#: At most this many characters of a card's arguments are searched.
+#: The number of characters of a card's arguments that are searched for names of actions.
 _MOST = 20_000
-#: A longer argument is a text, and its words don't name the card's action.
+#: Arguments with more characters than this are texts, whose words don't name the card's action.
 _SHORT = 400
 _WORD = re.compile(r"[^\W\d_]+")
-#: The borders of words inside a name: `sendEmail`.
+#: The borders between the words of a name such as `sendEmail`.
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 #: Phrases that mean "go ahead" and name no action.
 _IDIOMS = re.compile(r"\b(?:full )?send it\b|\bpush it\b")
 
 
 class _Actions(NamedTuple):
-    """Two tables from a word to the numbers of its actions. One table has the words of people, the other the words of
-    cards.
+    """Two tables: word -> the numbers of the actions that it names.
+
+    `said` has the words of people, `held` those of cards.
     """
 
     said: Mapping[str, frozenset[int]]
@@ -40,7 +41,7 @@ def another(text: str, title: str, arguments: str) -> str:
     """Return the word of a reply that names another action than the card's, or '' if there is no such word.
 
     `title` holds the name of the card's tool and its sentence. If the title names no action, as for a shell command,
-    short arguments are searched instead.
+    short arguments are searched for the card's action.
     """
     known = _actions()
     words = _words(_IDIOMS.sub(" ", fold(own_words(text).text)), known.said)
@@ -53,13 +54,16 @@ def another(text: str, title: str, arguments: str) -> str:
 
 
 def _held(text: str) -> frozenset[int]:
-    """Return the actions that the words of a card name."""
+    """Return the numbers of the actions that the words of a card name."""
     held = _actions().held
     return frozenset[int]().union(*(held.get(word, ()) for word in _words(fold(_HUMP.sub(" ", text)), held)))
 
 
 def _words(text: str, known: Mapping[str, object]) -> list[str]:
-    """Return the words of a folded text and, for scripts without spaces, the known words that occur in it."""
+    """Return the words of a folded text.
+
+    In a script without spaces, each word of `known` that occurs in the text counts.
+    """
     found = _WORD.findall(text)
     return found if text.isascii() else [*found, *(word for word in known if not word.isascii() and word in text)]
 

@@ -1,9 +1,9 @@
 """Finds every phrase that begins at a given word. The time is linear in the length of the longest phrase.
 
-The phrases form a nondeterministic finite automaton without empty edges. It is made deterministic while it is used: a
-set of nodes that is reached for the first time becomes a state, so afterwards each known word costs one look-up. Edges
-are stored as plain numbers, and only for nodes that have them, so that thousands of phrases give the garbage collector
-very few objects to visit.
+The phrases form a nondeterministic finite automaton without empty edges. Its deterministic form is built during use:
+each set of nodes that is reached for the first time becomes a state. After that, each known word costs one look-up.
+Edges are stored as plain numbers, and only for nodes that have edges. So thousands of phrases give the garbage
+collector very few objects to visit.
 """
 
 from collections.abc import Mapping
@@ -19,10 +19,10 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class Phrases:
-    """All phrases of a language, with their roles.
+    """All phrases of a language, with their roles (`hitl.replies.phrase_roles`).
 
-    `accents` holds words with accents, and the same words without them: people leave accents out. In a phrase of
-    several words, both spellings count. `shorts` holds abbreviations, and the words that stand for them in phrases.
+    `accents` maps words with accents to the same words without them, because people leave accents out. In a phrase of
+    several words, both spellings match. `shorts` maps abbreviations to the words that replace them in phrases.
     """
 
     def __init__(self, accents: Mapping[str, str] = _NONE, shorts: Mapping[str, str] = _NONE) -> None:
@@ -40,13 +40,13 @@ class Phrases:
         self._accepts: list[int] = [0]
 
     def add(self, template: Sequence, role: int) -> None:
-        """Add a template with a role. All templates must be added before the first match."""
+        """Add the phrases of a template with a role. All templates must be added before the first call of `matches`."""
         self._bare = self._accents if len(template) > 1 else _NONE
         for node in self._sequence(template, frozenset({0})):
             self._roles[node] |= role
 
     def matches(self, words: Words[str | None], at: int) -> tuple[Match, ...]:
-        """Return the end and the roles of every phrase that begins at a word. The longest phrase comes last."""
+        """Return (end, roles) of every phrase that begins at the word `at`. The longest phrase comes last."""
         found: list[Match] = []
         state = 0
         for end in range(at, len(words)):
@@ -92,9 +92,10 @@ class Phrases:
         return exits | entries if item.optional else exits
 
     def _word(self, text: str, entries: frozenset[int]) -> frozenset[int]:
-        """Add an edge for a word, and return its end.
+        """Add an edge for a word, and return the node at its end, in a set.
 
-        Phrases with the same beginning share a node if that is safe: if exactly one node leads to the shared node.
+        Phrases with the same beginning share nodes. A node is shared only if exactly one node leads to it; otherwise
+        parts of different phrases would mix.
         """
         bare = self._bare.get(text)
         place = (min(entries), text, bare) if len(entries) == 1 else None
@@ -110,8 +111,9 @@ class Phrases:
         return frozenset({node})
 
     def _single_words(self, item: Choice, entries: frozenset[int]) -> frozenset[int]:
-        """Add one shared edge for all options that are a single word, so that a long list costs as little as a short
-        list.
+        """Add one shared edge for all options that are a single word, and return the node at its end, in a set.
+
+        So a long list costs as little as a short list.
         """
         place = id(item), self._bare is _NONE
         if place not in self._sets:

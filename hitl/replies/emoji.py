@@ -1,4 +1,4 @@
-"""Reads emoji as answers: Unicode's characters, the names that chat platforms use, and a few typed faces."""
+"""Reads emoji as answers. Emoji are Unicode's characters, the names that chat platforms use, and a few typed faces."""
 
 import re
 from enum import Enum
@@ -25,9 +25,7 @@ _UNIMPORTANT = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]|\u200d[\u2640\u26
 
 
 class Sign(Enum):
-    """The meaning of an emoji: yes, no, or WITH. An emoji with the meaning WITH may follow a yes, but alone it is no
-    answer.
-    """
+    """The meaning of an emoji as an answer. WITH means that it may follow a yes, but is no answer alone."""
 
     YES = "yes"
     NO = "no"
@@ -37,8 +35,8 @@ class Sign(Enum):
 def sign(emoji: str) -> Sign | None:
     """Return the meaning of an emoji, or None if the emoji is unknown.
 
-    The emoji is given as the character itself, as `:name:`, or as the bare `name` of a reaction. Platforms that send
-    names write the skin tone after the name (`+1::skin-tone-4`).
+    `emoji` is the character itself, `:name:`, or the bare `name` of a reaction. Platforms that send names write the
+    skin tone after the name (`+1::skin-tone-4`).
     """
     named = _TONE.sub("", emoji)
     plain = named.strip(":") if len(named) > 1 and named.strip(":") else named

@@ -1,4 +1,4 @@
-"""Finds the reason why a message is no answer, for the person who wrote it."""
+"""Finds the reason why a message is neither a yes nor a no. The person who wrote it gets this reason."""
 
 from functools import reduce
 from operator import or_
@@ -23,7 +23,10 @@ _LONGEST = 40
 
 
 def unanswered(parse: Parse, furthest: int) -> Reading:
-    """Return the unclear reading of a message. `furthest` is the first token that is part of no phrase."""
+    """Return an unclear reading, with the reason why the message is neither a yes nor a no.
+
+    `furthest` is the first token that belongs to no phrase.
+    """
     tokens = parse.tokens
     if not tokens:
         return unclear(Doubt.NOTHING)

@@ -1,4 +1,7 @@
-"""Removes formatted words that aren't the person's own answer: quotations, and struck, hidden, code or linked words."""
+"""Handles formatted words that aren't the person's own answer: quoted, struck, hidden, code or linked words.
+
+Quoted words are ignored. A message with one of the others neither approves nor rejects.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,8 +9,8 @@ from typing import NamedTuple
 from hitl.replies.model import Span, SpanKind
 from hitl.replies.tokens import Token, TokenKind
 
-#: For each kind of span, the kind that its tokens get. No phrase holds a token of the kind OTHER, so a message with
-#: such a token neither approves nor rejects. Emphasis isn't here, because bold words are the person's own.
+#: Kind of span -> the kind that tokens in such a span get. No phrase holds a token of the kind OTHER, so a message with
+#: such a token neither approves nor rejects. EMPHASIS isn't here, because bold words are the person's own.
 _BECOMES = {
     SpanKind.MENTION: TokenKind.MENTION,
     **dict.fromkeys((SpanKind.STRUCK, SpanKind.SPOILER, SpanKind.CODE, SpanKind.LINK), TokenKind.OTHER),
@@ -15,19 +18,22 @@ _BECOMES = {
 
 
 class Marked(NamedTuple):
-    """The tokens of a formatted message, and whether the surface reported that the message mentions somebody."""
+    """The tokens of a formatted message, and whether the surface reports a mention of somebody in it."""
 
     tokens: list[Token]
     mentions: bool
 
 
 def unformatted(spans: Sequence[Span]) -> bool:
-    """Return whether the message has no formatting except emphasis, so that each word counts as typed."""
+    """Return whether the message has no formatting except emphasis, so that all its words count."""
     return all(span.kind is SpanKind.EMPHASIS for span in spans)
 
 
 def without_quotes(text: str, spans: Sequence[Span]) -> str:
-    """Replace the quoted stretches of a text with blanks. Line breaks and all other characters keep their places."""
+    """Return the text with blanks in place of quoted characters.
+
+    Line breaks and all other characters keep their places.
+    """
     quoted = _mask(text, spans, {SpanKind.QUOTE: 1})
     if not any(quoted):
         return text
@@ -35,15 +41,19 @@ def without_quotes(text: str, spans: Sequence[Span]) -> str:
 
 
 def marked(tokens: list[Token], text: str, spans: Sequence[Span]) -> Marked:
-    """Change the kind of each token that touches a span: to a mention, or to OTHER, which no phrase holds."""
+    """Return the tokens, with a new kind for each token that overlaps a span.
+
+    The new kind is MENTION, or OTHER, which no phrase holds.
+    """
     mask = _mask(text, spans, _BECOMES)
     found = [_under(token, TokenKind(max(mask[token.start : token.end], default=0))) for token in tokens]
     return Marked(found, mentions=TokenKind.MENTION in mask)
 
 
 def _mask(text: str, spans: Sequence[Span], values: dict[SpanKind, TokenKind] | dict[SpanKind, int]) -> bytearray:
-    """Return the value of the span over each character. If several spans cover a character, the last in the order of
-    `values` counts.
+    """Return, for each character, the value of the span over it, or 0 without a span.
+
+    If several spans cover a character, the value that is last in `values` counts.
     """
     mask = bytearray(len(text))
     for kind, value in values.items():

@@ -37,13 +37,12 @@ from hitl.replies.tokens import Token, TokenKind
 
 _MAY_FOLLOW_NO = REASON_START | BECAUSE | POLITE | REFUSES
 _YES_AFTER_ALL = REMARK | OPENS | POLITE | CONDITION | HEDGE | BEFORE_NO | LATER
-#: Our own name. On a platform we may have another handle; the platform's surface removes that handle before the words
-#: are read.
+#: The bot's own name. If the bot has another handle on a platform, the platform's adapter removes that handle first.
 _US = "sayso"
 _COLONS = frozenset({":", "\uff1a"})
-#: Between words, these signs offer a choice: "approve/reject", "yes|no".
+#: Between words, these signs mean a choice: "approve/reject", "yes|no".
 _OFFERS = frozenset("/|")
-#: After a change of mind, one of these words only closes the sentence, and is no yes: "I changed my mind, ok".
+#: After "I changed my mind", one of these words only ends the sentence, and is no yes: "I changed my mind, ok".
 _CLOSES = frozenset({"ok", "okay", "okey"})
 _SPACELESS = frozenset({"Han", "Kana", "Thai"})
 _WORDS_ALONE = frozenset({TokenKind.WORD})
@@ -51,7 +50,7 @@ _APPROVED = Reading(Meaning.APPROVE)
 
 
 def answers(parse: Parse, text: str) -> list[Reading]:
-    """Read one answer, or several answers that each name their own target."""
+    """Return the readings of a message in one language: one, or several if each part of the message names a call."""
     if TokenKind.TARGET in parse.kinds and len(parse.targets(0, len(parse.tokens))) > 1:
         cuts = parse.cuts()
         several = _several(parse, text, cuts) if len(cuts) > 1 else []
@@ -89,9 +88,10 @@ def _answer(parse: Parse, text: str) -> Reading:
 
 
 def _after_turn(parse: Parse) -> Reading | None:
-    """Read the words after a change of mind: a yes ("I changed my mind, I accept"), or doubt.
+    """Return the reading of a message that begins with a change of mind.
 
-    Return None for other words.
+    The reading is an approval ("I changed my mind, I accept"), or unclear if the rest holds a doubt. Return None for
+    other messages.
     """
     end = parse.role_ends(0, TURN) if parse.tokens else NOWHERE
     if end in {NOWHERE, len(parse.tokens)}:
@@ -105,9 +105,9 @@ def _after_turn(parse: Parse) -> Reading | None:
 
 
 def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
-    """Return the reading of a message that is an approval, or None if it isn't.
+    """Return the reading of a message that says yes: an approval, or unclear for a doubtful yes.
 
-    `furthest` and `yes` are the result of `Parse.covered` for the whole message.
+    Return None without a yes. `furthest` and `yes` are the result of `Parse.covered` for the whole message.
     """
     end = len(parse.tokens)
     everything = furthest < end
@@ -125,7 +125,10 @@ def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
 
 
 def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
-    """Return the reading of a yes that comes with signs, emoji, mentions or refs. Return None if it is no approval."""
+    """Return the reading of a yes whose message also has signs, emoji, mentions or refs.
+
+    Return None if it is no yes.
+    """
     if parse.holds_idiom():
         return None
     if _asks_another(parse):
@@ -141,7 +144,7 @@ def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
 
 
 def _calls(parse: Parse) -> bool:
-    """Return whether a bracket directly follows a word, as in code: "run(yes)"."""
+    """Return whether a bracket directly follows a word, as in a function call in code: "run(yes)"."""
     if TokenKind.BREAK not in parse.kinds:
         return False
     pairs = pairwise(parse.tokens)
@@ -151,7 +154,7 @@ def _calls(parse: Parse) -> bool:
 
 
 def _asks_another(parse: Parse) -> bool:
-    """Return whether the message mentions anything except us: a person, a time or a place ("@6pm")."""
+    """Return whether the message mentions anything except the bot: a person, a time or a place ("@6pm")."""
     if TokenKind.MENTION not in parse.kinds:
         return False
     mentions = [token.text for token in parse.tokens if token.kind is TokenKind.MENTION]
@@ -159,9 +162,9 @@ def _asks_another(parse: Parse) -> bool:
 
 
 def _whose_words(parse: Parse) -> Doubt | None:
-    """Return the reason why a yes isn't the person's own: it is in a transcript, or the message offers a choice.
+    """Return the reason why a yes isn't the person's own, or None if it is.
 
-    Return None if the yes is their own.
+    A yes isn't the person's own in a transcript, and in a message that offers a choice.
     """
     if _is_transcript(parse):
         return Doubt.SPEAKER
@@ -170,10 +173,10 @@ def _whose_words(parse: Parse) -> Doubt | None:
 
 
 def _is_transcript(parse: Parse) -> bool:
-    """Return whether the words follow a speaker's name and a colon: "bot: yes".
+    """Return whether the message is a line of a transcript, with a speaker's name before a colon: "bot: yes".
 
-    The bot's name before the colon says that the words are for the bot. A yes before the colon is the person's own. A
-    ref before the colon names the call.
+    The message is no transcript if one of these is before the colon: the bot's name, which addresses the bot; a yes; or
+    a ref, which names the call.
     """
     if TokenKind.BREAK not in parse.kinds:
         return False
@@ -187,8 +190,9 @@ def _is_transcript(parse: Parse) -> bool:
 
 
 def _emoji_beside_others(parse: Parse) -> bool:
-    """Return whether a message without words has signs of another meaning beside its emoji: a lone "!", or a foreign
-    id.
+    """Return whether a message of emoji also has signs with another meaning: a lone "!", or another system's id.
+
+    A message with words doesn't count.
     """
     if not parse.wordless:
         return False
@@ -224,9 +228,9 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
 
 
 def _runs_on(parse: Parse, at: int) -> bool:
-    """Return whether a word follows the no without a stop between them.
+    """Return whether a word directly follows the no, without punctuation between them.
 
-    In scripts that put no blanks between words, a blank is a stop.
+    In scripts that put no blanks between words, a blank counts as punctuation.
     """
     if at == len(parse.tokens) or parse.tokens[at].kind is not TokenKind.WORD:
         return False
@@ -234,14 +238,14 @@ def _runs_on(parse: Parse, at: int) -> bool:
 
 
 def _glued(parse: Parse, at: int) -> bool:
-    """Return whether a sign other than a stop directly follows the no: "no=yes", "n°"."""
+    """Return whether a sign other than usual punctuation directly follows the no: "no=yes", "n°"."""
     return at > 0 and parse.tokens[at].kind is TokenKind.OTHER and parse.tokens[at].start == parse.tokens[at - 1].end
 
 
 def _numbered(parse: Parse, at: int) -> bool:
     """Return whether a no seems to name a call by a number: "reject #2", "reject 2", "no. 7". Calls have no numbers.
 
-    Before one more word, "no. 7" may also be a rank: "No. 1 priority".
+    If one more word follows, "no. 7" may also be a rank: "No. 1 priority".
     """
     dotted = parse.tokens[at].text == "." and at + 1 < len(parse.tokens)
     at += dotted
@@ -253,7 +257,10 @@ def _numbered(parse: Parse, at: int) -> bool:
 
 
 def _head(parse: Parse) -> int:
-    """Return the token at which a no begins, or NOWHERE. Only polite words may come before the no."""
+    """Return the index of the token at which a no begins, or NOWHERE.
+
+    Before the no there may only be polite words, mentions, refs, punctuation, and phrases that introduce a no.
+    """
     at = 0
     while at < len(parse.tokens):
         token = parse.tokens[at]
@@ -280,9 +287,9 @@ def _head_end(parse: Parse, at: int) -> tuple[int, int]:
 
 
 def _before_fault(parse: Parse, at: int) -> Match:
-    """Return the longest no at a token.
+    """Return (end, roles) of the longest no at a token.
 
-    If a complaint follows a shorter no, return the shorter no: "stop" in "stop this is wrong".
+    But if a shorter no is followed by a complaint, return the shorter no: "stop" in "stop this is wrong".
     """
     longest = parse.longest(at)
     for match in parse.phrases(at)[:-1]:
@@ -297,7 +304,7 @@ def _clause_end(parse: Parse, at: int) -> int:
 
 
 def _may_follow(parse: Parse, at: int) -> bool:
-    """Return whether a word right after the no, without a sign between them, can begin a reason or continue the no."""
+    """Return whether a word directly after the no can begin its reason or be a part of the no."""
     end, roles = parse.longest(at)
     closes = end == len(parse.tokens) or parse.tokens[end].kind is not TokenKind.WORD
     return bool(roles & _MAY_FOLLOW_NO or (roles & ALL_OF_THEM and closes))
@@ -344,10 +351,10 @@ def _target(parse: Parse, start: int, end: int) -> str | None:
 
 
 def _inside_a_no(parse: Parse, start: int, at: int) -> bool:
-    """Return whether a word for all calls is a part of the no at `start`, like "all" in "not at all".
+    """Return whether a word that could mean all calls is only a part of the no at `start`, like "all" in "not at all".
 
-    The word isn't part of the no if the words before it are a no by themselves and the no ends with the word, like
-    "all" in "reject all".
+    It isn't part of the no if the words before it are a no by themselves and the no ends with it, like "all" in "reject
+    all".
     """
     ends = [end for end, roles in parse.phrases(start) if roles & REFUSES]
     return bool(ends) and start < at < ends[-1] and (at not in ends or parse.longest(at)[0] < ends[-1])

@@ -1,4 +1,4 @@
-"""The words and phrases of each language, which are loaded when a reply first needs them."""
+"""The words and phrases of each language. A language is loaded when a reply first needs it."""
 
 import re
 from collections import Counter, defaultdict
@@ -24,7 +24,7 @@ _SHORTEST_BARE = 3
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """One language: the words in its file, and other spellings of these words."""
+    """The words in the file of one language, and other spellings of these words."""
 
     code: str
     vocabulary: frozenset[str]
@@ -32,11 +32,11 @@ class Language:
 
     @property
     def phrases(self) -> Phrases:
-        """The phrases of the language. They are built when the first reply comes that may be in this language."""
+        """The phrases of the language. They are built at the first use."""
         return _graph(self.code)
 
     def known(self, word: str) -> str | None:
-        """Return the word in the spelling of the language file, or None if the language doesn't know it."""
+        """Return the word in the spelling of the language's file, or None if the file doesn't have the word."""
         if word in self.vocabulary:
             return word
         if word in self.spellings:
@@ -46,7 +46,7 @@ class Language:
 
 @cache
 def load(code: str) -> Language:
-    """Load the words of a language. Raises `FileNotFoundError` for a language that has no file."""
+    """Return the language with this code. Raises `FileNotFoundError` for a language that has no file."""
     sections = _sections(code)
     words = frozenset(piece for word in _words(sections) for piece in pieces(word))
     vocabulary = words.difference(shorts(code))
@@ -55,14 +55,14 @@ def load(code: str) -> Language:
 
 @cache
 def shorts(code: str) -> dict[str, str]:
-    """Return a language's abbreviations, each with the word that it abbreviates, such as "ko" and "không"."""
+    """Return abbreviation -> word for the abbreviations of a language, such as "ko" -> "không"."""
     entries = (entry.partition(": ") for entry in _all(_sections(code).get(_SHORTS, [])))
     return {fold(short): fold(word) for short, _, word in entries}
 
 
 @cache
 def codes() -> dict[str, tuple[str, ...]]:
-    """Return the languages that are written in each script, in the order of the index."""
+    """Return script -> the codes of the languages that are written in it, in the order of `languages/index.txt`."""
     found: dict[str, list[str]] = defaultdict(list)
     for line in data.lines("index.txt"):
         code, _, scripts = (field.strip() for field in line.split("|"))
@@ -79,14 +79,14 @@ def all_codes() -> frozenset[str]:
 
 @cache
 def polite_anywhere() -> frozenset[str]:
-    """Return the polite words that are understood in a reply in any language."""
+    """Return the polite words that count in a reply in any language."""
     lines = data.lines("common.txt")
     return frozenset(phrases(lines[lines.index("= beside yes") + 1]))
 
 
 @cache
 def homographs() -> frozenset[str]:
-    """Return the words that mean yes in one language and something else in another."""
+    """Return the words that mean yes in one language and something else in another language."""
     return frozenset(fold(line.partition("|")[0].strip()) for line in data.lines("homographs.txt"))
 
 
@@ -94,20 +94,20 @@ def homographs() -> frozenset[str]:
 def asking() -> frozenset[str]:
     """Return the words for "please" in all languages.
 
-    For Chinese, Japanese and Korean, an entry is one character of such a word.
+    In Chinese, Japanese and Korean, each entry is one character of such a word.
     """
     return frozenset(fold(word) for line in data.lines("please.txt") for word in phrases(line))
 
 
 @cache
 def pleases(code: str) -> tuple[str, ...]:
-    """Return a language's own phrases for "please" that are plain text, without choices or optional parts."""
+    """Return a language's own phrases for "please" that have no choices and no optional parts."""
     polite = [phrase for phrase in _all(_sections(code)["beside yes"]) if phrase not in polite_anywhere()]
     return tuple(p for p in polite if not asking().isdisjoint(map(fold, p.split())) and _PLAIN.match(p))
 
 
 def closest(words: Iterable[str], scripts: Iterable[str]) -> list[str]:
-    """Return the languages in these scripts that know the most words of the reply."""
+    """Return the languages in these scripts that know the most words of the reply. There may be several."""
     order, tables = _written_in(tuple(scripts))
     some: list[str] = []
     by_all = False
@@ -126,13 +126,13 @@ def closest(words: Iterable[str], scripts: Iterable[str]) -> list[str]:
 
 @cache
 def _written_in(scripts: tuple[str, ...]) -> tuple[tuple[str, ...], list[dict[str, tuple[str, ...]]]]:
-    """Return the languages of these scripts in the index's order, and a table for each script: word -> languages."""
+    """Return the languages of these scripts in the index's order, and for each script a table word -> languages."""
     order = dict.fromkeys(code for script in scripts for code in codes().get(script, ()))
     return tuple(order), [_speakers(script) for script in scripts]
 
 
 def speakers(word: str, scripts: Iterable[str]) -> frozenset[str]:
-    """Return the languages in these scripts that know the word."""
+    """Return the codes of the languages in these scripts that know the word."""
     return frozenset(code for script in scripts for code in _who(word, _speakers(script)))
 
 
@@ -144,10 +144,7 @@ def _who(word: str, table: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
 
 @cache
 def _speakers(script: str) -> dict[str, tuple[str, ...]]:
-    """Return a table for one writing system.
-
-    The table has each word in the language files of that system, and the codes of the languages that have the word.
-    """
+    """Return word -> the codes of the languages that have this word, for all languages in one script."""
     found: dict[str, tuple[str, ...]] = {}
     for code in codes().get(script, ()):
         language = load(code)
@@ -173,9 +170,10 @@ def _graph(code: str) -> Phrases:
 
 
 def _accents(vocabulary: frozenset[str], kept: Sequence[str]) -> dict[str, str]:
-    """Return each word whose spelling without accents is another word of the language: "mí" and "mi" in Spanish.
+    """Return word -> its spelling without accents, if that spelling is another word of the language.
 
-    Leave out the words of `kept`: without their accents they would say something else in the same phrases.
+    An example is "mí" -> "mi" in Spanish. The words of `kept` are left out, because without accents they would give
+    their phrases another meaning.
     """
     pairs = ((word, bare(word)) for word in vocabulary.difference(kept) if not word.isascii())
     return {word: plain for word, plain in pairs if plain != word and plain in vocabulary}
@@ -207,8 +205,10 @@ def _sections(code: str) -> dict[str, list[str]]:
 
 
 def _spellings(vocabulary: frozenset[str], typos: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield (spelling, word) for each word without its accents, and for small slips. Spellings that are other words are
-    skipped.
+    """Yield (spelling, word) for other spellings of words.
+
+    These are the words without their accents, and small mistakes in the words of `typos`. A spelling that is another
+    word of the language is left out.
     """
     plain: dict[str, list[str]] = defaultdict(list)
     for word in vocabulary:

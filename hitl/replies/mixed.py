@@ -1,4 +1,4 @@
-"""Reads a yes in the words of two languages: "ja, go ahead"."""
+"""Reads a yes that mixes the words of two languages: "ja, go ahead"."""
 
 from itertools import combinations
 
@@ -11,18 +11,18 @@ from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, POLITE, QUESTION,
 from hitl.replies.scripts import scripts
 from hitl.replies.tokens import Token, TokenKind
 
-#: Messages with more words than this aren't tried, because people mix languages only in short answers.
+#: The highest number of words of a message that is tried, because people mix languages only in short answers.
 _MOST_WORDS = 12
 _DOUBTS = REFUSES | CONDITION | QUESTION | LATER | HEDGE | UNCLEAR
 
 
 class _Both(Parse):
-    """The parse of one message in two languages at once."""
+    """The parse of one message that uses the phrases of two languages at once."""
 
     __slots__ = ("_first", "_second")
 
     def phrases(self, at: int) -> tuple[Match, ...]:
-        """Return the phrases of both languages that begin at a token."""
+        """Return (end, roles) of the phrases of both languages that begin at a token. The longest phrase comes last."""
         found = self._found[at]
         if found is None:
             ends: dict[int, int] = {}
@@ -32,20 +32,20 @@ class _Both(Parse):
         return found
 
     def __init__(self, first: Parse, second: Parse) -> None:
-        """Combine the parses of the same tokens in two languages."""
+        """Combine two parses of the same tokens, one for each language."""
         super().__init__(first.tokens, first.language)
         self._first, self._second = first, second
 
     @property
     def languages(self) -> tuple[Parse, Parse]:
-        """The parse in each of the two languages."""
+        """The two parses, one for each language."""
         return self._first, self._second
 
 
 def mixed(tokens: list[Token]) -> Reading | None:
-    """Return the reading of a yes in the words of two languages, or None.
+    """Return the reading of a yes that mixes the words of two languages. Return None if the message is no such yes.
 
-    Each word must be known in one of the two languages, and neither may find a no or a word of doubt in the message.
+    Each word must be known in one of the two languages, and neither language may find a no or a word of doubt.
     """
     texts = [token.text for token in tokens if token.kind is TokenKind.WORD]
     if not 1 < len(texts) <= _MOST_WORDS or any(token.kind is TokenKind.ASKS for token in tokens):
@@ -61,7 +61,7 @@ def mixed(tokens: list[Token]) -> Reading | None:
 
 
 def _pairs(known: list[frozenset[str]]) -> list[tuple[str, str]]:
-    """Return the pairs of languages that together know every word. If some pairs include English, return only these."""
+    """Return the pairs of languages that together know every word. If some pairs include English, return only those."""
     masks: dict[str, int] = {}
     for place, codes in enumerate(known):
         for code in codes:

@@ -1,4 +1,4 @@
-"""The results of reading a reply, and the formatting that a surface reports."""
+"""The result of reading a reply (`Reading`), and the formatting that a surface reports (`Span`)."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,7 +9,7 @@ ALL = "all"
 
 
 class Meaning(StrEnum):
-    """The three meanings that a reply can have for a card."""
+    """The possible meanings of a reply for a card."""
 
     APPROVE = "approve"
     REJECT = "reject"
@@ -18,12 +18,12 @@ class Meaning(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One answer that was found in a message.
+    """The meaning of a reply, or of the part of a reply that answers one call.
 
     `reason` holds the person's own words after a rejection, unchanged. `target` is the ref that the answer names,
     without `#`. The target `"all"` means every open call; such an answer decides nothing, and the person gets a list of
-    the calls instead. `why` is the reason why an unclear message is no answer (a `Doubt`). For an answer in a language
-    that has no file, `why` names the language. Otherwise it is None.
+    the calls instead. For an unclear message, `why` is the reason (a `Doubt`). For an answer in a language that has no
+    file, `why` names the language. Otherwise it is None.
     """
 
     verdict: Meaning
@@ -33,12 +33,12 @@ class Reading:
 
     @property
     def doubt(self) -> str:
-        """The code of `why`, or ''."""
+        """The code of `why`, or '' if `why` is None."""
         return self.why.what if self.why else ""
 
 
 def unclear(doubt: Doubt, said: str | None = None) -> Reading:
-    """Return the reading of a message that is no answer. `said` holds the words that make it doubtful, if any."""
+    """Return the reading of an unclear message. `said` holds the words that make the message unclear, if any."""
     return Reading(Meaning.UNCLEAR, why=fact(doubt) if said is None else fact(doubt, said=said))
 
 
@@ -56,10 +56,10 @@ class SpanKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One formatted stretch of a message, as the surface reports it.
+    """A part of a message that has one kind of formatting, as the surface reports it.
 
-    `start` and `end` are Python string indices, `end` excluded. A span that lies outside of the text, or is empty,
-    has no effect.
+    `start` and `end` are indices in the Python string, and `end` is excluded. A span that is empty or outside of the
+    text has no effect.
     """
 
     start: int

@@ -16,14 +16,14 @@ _NAME = "[A-Z\u00c0-\u00de\u0100-\u017f\u0386-\u03ab\u0400-\u042f][\\w'\u2019]{1
 _GREETED = re.compile(
     rf"\s*(?P<greeting>[^\W\d_][^\n,.!?:;]{{0,30}}?),? (?P<name>{_NAME}(?: {_NAME})?)[ \t]*(?:[,!:\n]|[-\u2013\u2014] )"
 )
-#: A signature: a space or a line break, a dash, and one name.
+#: A signature at the end of a line: a space or a line break, a dash, and one name.
 _SIGNED = re.compile(rf"\s[ \t]*[-\u2013\u2014~][ \t]*(?P<name>{_NAME})\s*\Z")
-#: A signature is searched only in the last characters of a text, at most this many.
+#: The number of characters at the end of a text that are searched for a signature.
 _LONGEST = 60
 
 
 class Greeted(NamedTuple):
-    """A text in which blanks replace the name in its greeting, and the words after that name."""
+    """The result of `greeted`: the text with blanks in place of the name, and the words after the name."""
 
     text: str
     rest: str
@@ -32,8 +32,8 @@ class Greeted(NamedTuple):
 def greeted(text: str) -> Greeted | None:
     """Remove the name from a text's greeting: "Hi Anna, yes". Return None if the text greets nobody by name.
 
-    Blanks replace the name, so the text keeps its length. Each word of the name must pass `_is_name`. Otherwise a
-    part of an answer could be removed: "Mai" is a name in German, but means "never" in Italian.
+    Blanks replace the name, so the text keeps its length. Each word of the name must pass `_is_name`. Otherwise a part
+    of an answer could be removed: "Mai" is a name in German, but means "never" in Italian.
     """
     found = _GREETED.match(text)
     if not found or not _is_greeting(found["greeting"]) or not all(map(_is_name, found["name"].split())):
@@ -43,9 +43,9 @@ def greeted(text: str) -> Greeted | None:
 
 
 def unsigned(text: str) -> str:
-    """Remove the name that signs a text: "Approved - Jan". If no listed name signs the text, return the text unchanged.
+    """Return the text without the name that signs it: "Approved - Jan". Without such a name, return the text unchanged.
 
-    Only listed names count, because other words after the dash may limit the yes: "Approved - Staging".
+    Only names from a list count, because other words after the dash may limit the yes: "Approved - Staging".
     """
     found = _SIGNED.search(text, max(0, len(text) - _LONGEST))
     if not found or not text[: found.start()].strip():
@@ -63,7 +63,7 @@ def _names() -> frozenset[str]:
 def _is_name(word: str) -> bool:
     """Return whether a capitalised word can only be a name.
 
-    The word must be no phrase in any language. It must also be a listed name, or unknown in all languages.
+    In no language may it be a phrase. It must also be in the list of names, or be unknown in all languages.
     """
     name = fold(word)
     if not word[0].isupper():

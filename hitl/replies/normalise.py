@@ -1,6 +1,4 @@
-"""Finds the author's own words in a message, without quoted lines and signatures. It also detects tricks with
-characters.
-"""
+"""Finds the author's own words in a message, without quoted lines and signatures, and detects deceptive characters."""
 
 import re
 from functools import cache
@@ -42,28 +40,29 @@ _PERSON = (
     "(?:[A-Z\u00c0-\u00de\u0386-\u03ab\u0400-\u042f]|(?![A-Za-z\u00df-\u00ff\u03ac-\u03ce\u0430-\u045f])[^\\W\\d_])"
     "[\\w'.\u2019-]{0,20}"
 )
-#: Small words between the parts of a name or a title: "Head of IT".
+#: Small words within a name or a title: "Head of IT".
 _BETWEEN = "(?:of|for|and|de|du|des|von|van|der|den|da|di|del|la|&)(?=[ \\t])"
 _NAME = re.compile(rf"[ \t]*(?:(?:{_PERSON}|{_BETWEEN}|[\w.+-]+@[\w.-]+|\+?[\d ()-]{{6,20}}),?[ \t]*){{1,3}}")
 _LINE = re.compile(r"[^\n]*\n?")
-#: Signatures are rare, and each of their patterns takes 3 ms to compile. So each pattern is compiled when it is first
-#: needed.
+#: Each pattern for signatures takes 3 ms to compile, and signatures are rare. So a pattern is compiled at its first
+#: use.
 _compiled = cache(re.compile)
 _MOST_SIGNATURE_LINES = 4
-#: A signature is searched only in the last characters of a text, at most this many.
+#: The number of characters at the end of a text that are searched for a closing formula.
 _LONGEST_SIGNATURE = 300
 _ALONE = "alone:"
-#: The closing formula of a letter ("Best regards") comes after one of these.
+#: The characters before the closing formula of a letter ("Best regards").
 _BEFORE_CLOSING = re.compile("\n|[.!\u3002][ \t]")
 _MAY_QUOTE = frozenset({">", "&", "\u203a"})
 
 
 class OwnWords(NamedTuple):
-    """The author's own words, and the facts that make them suspect.
+    """The author's own words in a message, and facts that make a yes in it doubtful.
 
-    `text` is the original with blanks in place of all words that aren't the author's own, so it has the same length.
-    `trick` names a trick with characters, `quoted` says whether quoted lines were removed, and `signature` holds the
-    words of the signature. `around` says that own words are on both sides of a quotation, or directly above it.
+    `text` is the message with blanks in place of all words that aren't the author's own, so it has the same length.
+    `trick` is set if deceptive characters were found (hidden or struck). `quoted` says whether quoted lines were
+    removed. `signature` holds the words of the signature. `around` says that own words are on both sides of a
+    quotation, or directly above it.
     """
 
     text: str
@@ -74,7 +73,7 @@ class OwnWords(NamedTuple):
 
 
 def own_words(text: str) -> OwnWords:
-    """Replace quoted lines and the mail signature with blanks. All other characters keep their places."""
+    """Return the author's own words, with blanks in place of quoted lines and the signature of a mail."""
     if "\n" not in text and text.lstrip()[:1] not in _MAY_QUOTE:
         return OwnWords(text, _trick(text))
     lines = _LINE.findall(text)
@@ -89,7 +88,7 @@ def own_words(text: str) -> OwnWords:
 
 
 def around(own: str, text: str) -> bool:
-    """Return whether own words are directly above a quotation, on both sides of it, or on one line with it.
+    """Return whether own words are directly above a quotation, on both sides of it, or on the same line.
 
     `own` is `text` with blanks in place of the words that the surface reports as quoted.
     """
@@ -99,7 +98,10 @@ def around(own: str, text: str) -> bool:
 
 
 def without_closing(message: OwnWords) -> OwnWords:
-    """Remove the closing formula of a letter ("Best regards, Ada") and all words after it, if these can be a name."""
+    """Return the message without the closing formula of a letter ("Best regards, Ada") and the words after it.
+
+    If those words can't be a name, return the message unchanged.
+    """
     text = message.text
     if not _BEFORE_CLOSING.search(text):
         return message
@@ -128,7 +130,7 @@ def _any(formulas: list[str]) -> str:
 
 
 def _around(kept: list[str], lines: list[str]) -> bool:
-    """Return whether own words are directly above a quoted line, or on both sides of it."""
+    """Return whether own words are directly above a quoted line, or on both sides of quoted lines."""
     own = [bool(line.strip()) for line in kept]
     gone = [not mine and bool(line.strip()) for mine, line in zip(own, lines, strict=False)]
     if True not in own:

@@ -1,4 +1,4 @@
-"""Finds the parts of a message that mean yes, no, politeness and so on, in one language."""
+"""Finds the phrases of one language in a message, with their roles: yes, no, politeness and so on."""
 
 from hitl.replies.automaton import Match, Phrases
 from hitl.replies.emoji import Sign
@@ -21,12 +21,12 @@ from hitl.replies.tokens import Token, TokenKind
 
 NOWHERE = -1
 _COMMAS = frozenset(",\u3001\uff0c\u060c")
-#: The stops that may be part of an idiom. The dash and the colon are not among them, because after a no they introduce
-#: a reason.
+#: The signs that may be inside an idiom. The dash and the colon aren't here, because after a no they introduce a
+#: reason.
 _PAUSES = _COMMAS | frozenset(".!\u2026\u3002\uff01")
-#: The longest phrase that addresses somebody, in words.
+#: The highest number of words in a phrase that addresses somebody ("Hi").
 _LONGEST_ADDRESS = 3
-#: The longest tag at the end of a reply, in words.
+#: The highest number of words in a tag at the end of a reply ("ok, vero").
 _LONGEST_TAG = 4
 _BESIDE = POLITE | BEFORE_TARGET
 _NEVER_DECIDES = UNCLEAR | OPENS | REMARK
@@ -34,12 +34,15 @@ _STANDS = frozenset({TokenKind.BREAK, TokenKind.MENTION, TokenKind.TARGET})
 
 
 class Parse:
-    """The tokens of a message, its words in the spelling of one language's file, and the phrases found so far."""
+    """One message in one language: its tokens, its words as the language's file spells them, and its phrases.
+
+    Phrases are found when they are first asked for.
+    """
 
     __slots__ = ("_found", "_graph", "kinds", "language", "tokens", "wordless", "words")
 
     def __init__(self, tokens: list[Token], language: Language) -> None:
-        """Look up the words of the message in the language."""
+        """Look up each word of the message in the language."""
         self.tokens = tokens
         self.language = language
         self.kinds: set[TokenKind] = set()
@@ -54,29 +57,29 @@ class Parse:
         self._found: list[tuple[Match, ...] | None] = [None] * len(tokens)
 
     def phrases(self, at: int) -> tuple[Match, ...]:
-        """Return the end and the roles of each phrase that begins at a token. The longest phrase comes last."""
+        """Return (end, roles) of each phrase that begins at a token. The longest phrase comes last."""
         found = self._found[at]
         if found is None:
             found = self._found[at] = self._graph.matches(self.words, at)
         return found
 
     def longest(self, at: int) -> Match:
-        """Return the end and the roles of the longest phrase that begins at a token.
-
-        If no phrase begins there, return `at` and 0.
-        """
+        """Return (end, roles) of the longest phrase that begins at a token. Without such a phrase, return (`at`, 0)."""
         found = self._found[at]
         if found is None:
             found = self.phrases(at)
         return found[-1] if found else (at, 0)
 
     def role_ends(self, at: int, roles: int) -> int:
-        """Return the end of the longest phrase at a token if it has one of the roles, else NOWHERE."""
+        """Return the end of the longest phrase at a token if that phrase has one of the roles.
+
+        Otherwise return NOWHERE.
+        """
         end, played = self.longest(at)
         return end if played & roles else NOWHERE
 
     def met(self) -> int:
-        """Return all roles of the phrases that were found so far."""
+        """Return the roles of all phrases that were found so far, as one set of bits."""
         met = 0
         for found in self._found:
             for _, roles in found or ():
@@ -84,19 +87,19 @@ class Parse:
         return met
 
     def known(self) -> int:
-        """Count the words that the language knows."""
+        """Return the number of words of the message that the language knows."""
         return len(self.words) - self.words.count(None)
 
     def is_target(self, at: int) -> bool:
-        """Return whether a token names a call."""
+        """Return whether a token names a call by its ref or by another system's id."""
         return self.tokens[at].kind is TokenKind.TARGET
 
     def covered(self, start: int, end: int, core: int, also: int = 0) -> tuple[int, bool]:
-        """Find phrases that follow one another without gaps, from a token on.
+        """Follow phrases from the token `start` on that leave no gaps.
 
-        A phrase may be used if it has a role in `core` or `also`, is politeness, or stands before a ref. Return the end
-        of the covered tokens, and whether one of the phrases has a role in `core`. If a greeting follows a phrase with
-        a role in `core`, the phrase counts only if OPENS is in `also`, because a greeting belongs at the beginning of a
+        Return how far they reach, and whether they decide. A phrase may be used if it has a role in `core` or `also`,
+        is polite, or introduces a ref. The phrases decide if one of them has a role in `core`. If a greeting follows
+        that phrase, the phrase decides only if OPENS is in `also`, because a greeting belongs at the beginning of a
         reply.
         """
         reach = {start: False}
@@ -112,7 +115,7 @@ class Parse:
         return (end, reach[end]) if end in reach else (furthest, reach[furthest])
 
     def end(self) -> int:
-        """Return the number of tokens without the stops at the end of the message."""
+        """Return the number of tokens without the punctuation at the end of the message."""
         end = len(self.tokens)
         while end and self.tokens[end - 1].kind is TokenKind.BREAK:
             end -= 1
@@ -121,7 +124,8 @@ class Parse:
     def asks_back(self) -> bool:
         """Return whether the message ends with a yes and a tag that asks for a confirmation: "ok, vero".
 
-        A tag that is the end of a longer phrase asks nothing: "sí, es verdad". The longer phrase may contain a stop.
+        If the tag is the end of a longer phrase, it asks nothing: "sí, es verdad". The longer phrase may contain
+        punctuation.
         """
         end = self.end()
         return any(self._is_tag(at, end) for at in range(max(1, end - _LONGEST_TAG), end))
@@ -136,10 +140,10 @@ class Parse:
         return not longer and self.covered(0, at, YES) == (at, True)
 
     def adds_no_answer(self) -> bool:
-        """Return whether all words after a yes at the start are one phrase that answers nothing.
+        """Return whether the message is a yes and then one phrase that is no answer.
 
-        A longer phrase may join such words to the yes: "yes you can" of "yes you can approve it". Read alone, the words
-        after the yes still answer nothing, as they would after a comma.
+        A longer phrase may join the two parts, as "yes you can" does in "yes you can approve it". But the words after
+        the yes still are no answer by themselves, just as after a comma.
         """
         end = self.end()
         return any(self._answers_nothing(stop, end) for stop, roles in self.phrases(0) if roles & YES)
@@ -155,10 +159,9 @@ class Parse:
         return [self.words[i] for i in kept]
 
     def holds_idiom(self) -> bool:
-        """Return whether the message, without its commas, holds an idiom that answers nothing, and no yes.
+        """Return whether the message, without its commas, holds an idiom that is no answer ("yeah, right") and no yes.
 
-        An example is "yeah, right". If a phrase answers nothing and has a "please" in it, it is a request to others,
-        and doesn't count as a yes.
+        A phrase that is no answer and holds "please" is a request to others. Such a request doesn't count as a yes.
         """
         if TokenKind.BREAK not in self.kinds:
             return False
@@ -177,7 +180,7 @@ class Parse:
         return idiom and not agrees
 
     def is_idiom(self) -> bool:
-        """Return whether the whole message, without its stops, is an idiom that answers nothing: "no... wait"."""
+        """Return whether the whole message, without its punctuation, is an idiom that is no answer: "no... wait"."""
         if TokenKind.BREAK not in self.kinds:
             return False
         stops = [token.text in _PAUSES for token in self.tokens]
@@ -186,28 +189,29 @@ class Parse:
         return bool(found) and found[-1][0] == len(words) and found[-1][1] & (UNCLEAR | REFUSES | DENIES) == UNCLEAR
 
     def _without_commas(self) -> list[str | None]:
-        """Return the words without the commas between them, or an empty list if there is no comma."""
+        """Return the words of the message without its commas. Return [] if there is no comma."""
         commas = [token.text in _COMMAS for token in self.tokens]
         return [word for word, comma in zip(self.words, commas, strict=True) if not comma] if any(commas) else []
 
     def _runs_on(self, words: list[str | None], start: int, end: int) -> bool:
-        """Return whether a phrase begins inside another phrase and ends after that phrase: "no worries" in "yes, no
-        worries".
+        """Return whether a phrase begins inside the phrase from `start` to `end` and ends after it.
+
+        An example is "no worries" in "yes, no worries".
         """
         inner = (self._graph.matches(words, at) for at in range(start + 1, end))
         return any(found and found[-1][0] > end for found in inner)
 
     def targets(self, start: int, end: int) -> list[str]:
-        """Return the different refs between two tokens, in their order."""
+        """Return the different refs among the tokens from `start` to `end`, in their order."""
         if TokenKind.TARGET not in self.kinds:
             return []
         names = (self.tokens[i].text for i in range(start, end) if self.is_target(i))
         return list({name.casefold(): name for name in names}.values())
 
     def cuts(self) -> list[int]:
-        """Return the indexes of the tokens where answers begin.
+        """Return the indexes of the tokens at which answers to different calls begin.
 
-        The message is split only after a part that names a target.
+        A new answer begins only after a part that names a call.
         """
         found = [0]
         for at in range(1, len(self.tokens)):
@@ -220,15 +224,16 @@ class Parse:
         return found
 
     def _politely_unclear(self, at: int, found: tuple[Match, ...]) -> bool:
-        """Return whether the longest phrase has two parts: a phrase that answers nothing, and a polite word ("okay so
-        please").
+        """Return whether the longest phrase ends with a polite word, and the words before it are no answer.
+
+        An example is "okay so please".
         """
         last = found[-1][0] - 1
         end, roles = found[-2]
         return not roles & POLITE and end == last > at + 1 and self._is_polite(last)
 
     def _polite_behind(self) -> bool:
-        """Return whether the emoji at the start is followed by politeness only: "👍 thanks"."""
+        """Return whether only polite words follow the emoji at the start: "👍 thanks"."""
         stops = [token.text.strip() for token in self.tokens if token.kind is TokenKind.BREAK]
         return all(stop in {"", ",", ".", "!"} for stop in stops) and self.covered(1, len(self.tokens), 0)[0] == len(
             self.tokens
@@ -243,9 +248,7 @@ class Parse:
         return end < len(self.tokens) and (self.is_target(end) or self.role_ends(end, BEFORE_TARGET) > end)
 
     def _is_name(self, at: int, end: int) -> bool:
-        """Return whether a phrase may be the name after a greeting. It may if it is one word, or one word with
-        "please".
-        """
+        """Return whether a phrase may be the name after a greeting: a single word, or a word and "please"."""
         if end == at + 2 and not self._is_polite(at + 1):
             return False
         before = range(at - 1, max(at - _LONGEST_ADDRESS, 0) - 1, -1)
@@ -258,8 +261,8 @@ class Parse:
     def _steps(self, at: int, core: int, allowed: int) -> list[tuple[int, bool | None]]:
         """Return the steps that `covered` can take from a token: the end of each phrase, and its effect.
 
-        The effect is True if the phrase decides, False if it doesn't decide, and None if it takes back an earlier yes.
-        A phrase that introduces a ref counts only if a ref follows it.
+        The effect is True if the phrase decides, False if it doesn't, and None if it takes back a yes before it. A
+        phrase that introduces a ref can be a step only if a ref follows it.
         """
         token = self.tokens[at]
         if token.kind is TokenKind.WORD:
@@ -287,9 +290,9 @@ class Parse:
 
 
 def _may_stand(roles: int, core: int) -> bool:
-    """Return whether an idiom that answers nothing may come together with a yes: "no problem".
+    """Return whether a phrase that the files list as no answer may still accompany an answer: "no problem".
 
-    The language files list praise under both "beside yes" and "no answer". Praise alone is no yes, even if the files
-    also list the same words as a yes.
+    The language files list praise under both "beside yes" and "no answer". Praise may come with a yes. But praise alone
+    is no yes, even if the files also list the same words as a yes.
     """
     return bool(roles & POLITE and (core & YES or not roles & core))

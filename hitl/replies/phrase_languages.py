@@ -1,4 +1,4 @@
-"""Reads answers in languages that have no file.
+"""Reads answers in the languages that have no file of their own.
 
 For each of these languages, only a few exact phrases are known.
 """
@@ -13,12 +13,12 @@ from hitl.replies.spelling import pieces
 _SIGNS = (("yes", Meaning.APPROVE), ("no", Meaning.REJECT))
 
 
-#: A message with more words than this is not compared with the phrases.
+#: The highest number of words of a message that is compared with the phrases.
 _MOST_WORDS = 8
 
 
 def signs(words: Sequence[str]) -> dict[str, Meaning]:
-    """Return the verdict of each language in which the words are one known answer, or several answers that agree.
+    """Return code -> verdict for each language in which all the words are one known answer, or several equal answers.
 
     "áno, súhlasím" is two answers that agree. Repeated words are no answer: "bai bai" may be Basque for yes, or the
     sound of "bye bye".

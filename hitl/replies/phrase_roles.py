@@ -1,4 +1,4 @@
-"""The roles that a phrase can have in a reply, as bits, and the roles of each section of the language files."""
+"""The roles that a phrase can have in a reply, one bit each, and the roles for each section of the language files."""
 
 YES = 1
 POLITE = 2
@@ -17,16 +17,18 @@ BEFORE_TARGET = 8192
 AND = 16384
 FAULT = 32768
 TURN = 65536
-#: Takes back a yes before it: a greeting ("yes, hello"), a filler ("yes, well") or "I see" ("ok, ah okay").
+#: The phrase takes back a yes before it. It is a greeting ("yes, hello"), a filler ("yes, well") or "I see" ("ok, ah
+#: okay").
 OPENS = 131072
-#: Says that there is no fault: "no es peligroso". With a comma, the same words may be a rejection: "no, es peligroso".
+#: The phrase says that nothing is wrong: "no es peligroso". With a comma, the same words may be a rejection: "no, es
+#: peligroso".
 DENIES = 262144
-#: Addresses somebody. The word right after such a phrase may be a name ("Hi Jo").
+#: The phrase addresses somebody. The word right after it may be a name ("Hi Jo").
 ADDRESSES = 524288
-#: Describes a state or confirms a statement, even if the same words can also mean yes: "all good", "it is".
+#: The phrase describes a state or confirms a statement, even if the same words can also mean yes: "all good", "it is".
 REMARK = 1048576
 
-#: Asks for a confirmation at the end of a reply, without a question mark: "ok, vero".
+#: The phrase asks for a confirmation at the end of a reply, without a question mark: "ok, vero".
 TAG = 2097152
 REFUSES = NO | NO_OPEN | FAULT
 

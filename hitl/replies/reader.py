@@ -1,4 +1,4 @@
-"""Reads a reply. It first finds the person's own words, and then a language in which they make an answer."""
+"""Reads a reply: finds the person's own words, and then a language in which these words are an answer."""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -18,13 +18,13 @@ from hitl.replies.spelling import fold
 from hitl.replies.tokens import Token, TokenKind, tokenise
 
 _FIRST = "en"
-#: Another code of a language -> the code that we use (ISO 639). Platforms still send the older codes.
+#: Another code of a language -> the code that the language files use (ISO 639). Platforms still send the older codes.
 _SAME_LANGUAGE = {"tl": "fil", "no": "nb", "nn": "nb", "iw": "he", "in": "id"}
 _JOINS = frozenset({",", ":", "\u060c", "\uff0c", "\uff1a"})
-#: The stops that may separate a no from its reason in another language. A line break may separate them too.
+#: The signs that may separate a no from its reason in another language. A line break may separate them too.
 _ENDS_A_NO = _JOINS | frozenset(".!-\u2013\u2014\u3002\uff01")
 _COMMAS = frozenset(",\u060c\u3001\uff0c")
-#: If a yes ends with one of these signs, more words may follow, and those words may be a condition.
+#: If a message ends with one of these signs after a yes, more words may follow, and those may be a condition.
 _ANNOUNCES = _COMMAS | frozenset(":;-\u2010\u2011\u2012\u2013\u2014\u2015\u061b\uff1a\uff1b")
 _PLAIN = frozenset({TokenKind.WORD, TokenKind.BREAK, TokenKind.TARGET})
 _IN_A_REASON = _PLAIN | {TokenKind.NUMBER}
@@ -32,10 +32,9 @@ _HESITATES = CONDITION | QUESTION | LATER | HEDGE
 _SAYS_SOMETHING = YES | REFUSES | CONDITION | QUESTION | LATER | HEDGE
 
 
-#: A longer text isn't read at all. Chat messages have at most about 4,000 characters.
+#: The highest number of characters of a text that is read. Chat messages have at most about 4,000 characters.
 LONGEST = 5_000
-#: Programs write this word for a missing number. The reader changes letters to lower case, and would take the word for
-#: a French no.
+#: Programs write "NaN" for a missing number. In lower case, the reader would take it for a French no.
 _NOT_A_NUMBER = "NaN"
 _NO_REFS: frozenset[str] = frozenset()
 
@@ -52,12 +51,12 @@ class _Asked(NamedTuple):
 def read(
     text: str, *, known_refs: Collection[str] = (), language: str | None = None, spans: Sequence[Span] = ()
 ) -> list[Reading]:
-    """Read a person's reply to a card. Return one reading, or several if the reply answers several calls by their refs.
+    """Return the readings of a reply to a card: one, or several if the reply answers several calls by their refs.
 
     `known_refs` are the refs of open calls. Such a ref is recognised even if it has no digit. `language` is the
     conversation's language (BCP 47). It decides about words that mean yes in one language and no in another. `spans`
-    are the formatted stretches of the text. Struck, hidden, code and linked words never decide, quoted words are
-    ignored, and a mention makes a yes unclear. Never raises.
+    are the formatted parts of the text. Struck, hidden, code and linked words never decide, quoted words are ignored,
+    and a mention makes a yes unclear. Never raises.
     """
     if len(text) > LONGEST:
         return [unclear(Doubt.LONG)]
@@ -78,7 +77,10 @@ def read(
 
 
 def _without_names(asked: _Asked, message: OwnWords) -> list[Reading]:
-    """Read a message without the name that it greets and the name that signs it. Return [] if it has no such name."""
+    """Return the readings of a message without the names in its greeting and signature.
+
+    Return [] if it has no such names.
+    """
     text = names.unsigned(message.text)
     found = names.greeted(text)
     text = found.text if found else text
@@ -90,9 +92,8 @@ def _without_names(asked: _Asked, message: OwnWords) -> list[Reading]:
 def _asks_the_greeted(words: str) -> bool:
     """Return whether the words after a name ask that person to decide: "Hi Anna, approve it".
 
-    The words are read once more with "please" before them. "Please approve it" is no answer but a request to somebody,
-    so "approve it" after a name is a request too. If no word for "please" is known in the possible languages, the words
-    count as a request.
+    "Please approve it" is no answer but a request to somebody. So if the words, read with "please" before them, are no
+    answer, they are a request. If no word for "please" is known in the possible languages, they count as a request.
     """
     asked = [
         _understood(tokenise(f"{please} {words}"), code, words)[0]
@@ -122,7 +123,7 @@ def _read(asked: _Asked, message: OwnWords) -> list[Reading]:
 
 
 def _not_ours(asked: _Asked, message: OwnWords, readings: list[Reading], *, mentions: bool) -> Doubt | None:
-    """Return the reason why a yes isn't an answer to our question, or None if it is."""
+    """Return the reason why a yes doesn't answer the card, or None if it does."""
     if mentions:
         return Doubt.SOMEBODY
     if message.around:
@@ -137,7 +138,7 @@ def _not_ours(asked: _Asked, message: OwnWords, readings: list[Reading], *, ment
 def _breaks_off(tokens: list[Token]) -> bool:
     """Return whether the last sign of a message announces more words: "yes,", "ok:", "go -".
 
-    A comma after a blank announces no words, because transcripts of speech end with such a comma.
+    A comma after a blank announces nothing, because transcripts of speech end with such a comma.
     """
     if tokens[-1].kind is not TokenKind.BREAK:
         return False
@@ -147,21 +148,19 @@ def _breaks_off(tokens: list[Token]) -> bool:
 
 
 def _bare(readings: list[Reading]) -> bool:
-    """Return whether the message was understood and none of its answers has a reason."""
+    """Return whether the message was understood and none of its answers holds a reason."""
     return not [reading for reading in readings if reading.verdict is Meaning.UNCLEAR or reading.reason]
 
 
 def verdict(readings: Sequence[Reading]) -> Reading:
-    """Return one reading for the whole message: its only reading, or an unclear reading if it has several readings or
-    none at all.
-    """
+    """Return one reading for the whole message: its only reading, or an unclear reading if it has none or several."""
     if len(readings) == 1:
         return readings[0]
     return unclear(Doubt.TWO if readings else Doubt.NOTHING)
 
 
 def _decides(signature: str, spoken: Collection[str]) -> bool:
-    """Return whether a signature holds more than a name.
+    """Return whether a signature holds words that could change the answer.
 
     In the languages `spoken` in the message, a yes, a no and a word of doubt count. In other languages only a no
     counts, because names are other words there: Kim means "who" in Turkish.
@@ -178,8 +177,7 @@ def _decides(signature: str, spoken: Collection[str]) -> bool:
 def _spoken(tokens: list[Token], own: str) -> list[str]:
     """Return the possible languages of a message: the conversation's language, and English if it knows all the words.
 
-    If the conversation's language isn't known and English doesn't know all the words, return the languages that know
-    the most words.
+    If neither applies, return the languages that know the most words.
     """
     english = all(map(lexicon.load(_FIRST).known, _words(tokens)))
     found = [own] * (own in lexicon.all_codes()) + [_FIRST] * english
@@ -196,7 +194,7 @@ def _languages(tokens: list[Token]) -> list[str]:
 
 
 def _understood(tokens: list[Token], language: str | None, text: str) -> list[Reading]:
-    """Read the message in one language, or in several languages that must agree.
+    """Return the readings of a message in one language, or in several languages that must agree.
 
     The conversation's language is tried first. Then English is tried, if it knows all the words. If neither language
     gives an answer, the languages that know the most words are tried. If these languages know every word, they must all
@@ -228,7 +226,7 @@ def _understood(tokens: list[Token], language: str | None, text: str) -> list[Re
 
 
 def _own(language: str | None) -> str:
-    """Return our code for a conversation's language, or '' if we don't know the language."""
+    """Return the code that the language files use for a conversation's language, or '' if the language isn't known."""
     if not language:
         return ""
     code = language.replace("_", "-").partition("-")[0].casefold()
@@ -259,9 +257,9 @@ def _contested(parse: Parse) -> bool:
 def _with_unmeasured(
     tokens: list[Token], own: str, readings: list[Reading], text: str, *, whole: bool
 ) -> list[Reading]:
-    """Check the readings against the languages without a file, which have only a few exact phrases.
+    """Return the readings, after a check against the languages without a file, which have only a few exact phrases.
 
-    Such a language gives the answer if no other language understood the message. If its answer contradicts another
+    If no other language understood the message, such a language gives the answer. If its answer contradicts another
     language, the message is unclear.
     """
     found = _unmeasured_signs(tokens)
@@ -286,10 +284,10 @@ def _unmeasured_signs(tokens: list[Token]) -> dict[str, Meaning]:
 
 
 def _unmeasured_no(tokens: list[Token], own: str, text: str) -> Reading | None:
-    """Read a no in a language without a file, with a reason after a comma or a colon.
+    """Return the reading of a no in a language without a file, with a reason after a comma or a colon.
 
-    The words before the stop must be a no and nothing more. Return None if they aren't, if the words after the stop are
-    an answer in such a language too, or if the message holds anything except words, stops and refs.
+    The words before that sign must be a no and nothing more. Return None if they aren't, if the words after it are an
+    answer in such a language too, or if the message holds anything except words, punctuation and refs.
     """
     stop = next((at for at, token in enumerate(tokens) if token.text in _JOINS), 0)
     if not stop or stop + 1 == len(tokens) or not _unmeasured_signs(tokens[:stop]):
@@ -303,9 +301,10 @@ def _unmeasured_no(tokens: list[Token], own: str, text: str) -> Reading | None:
 
 
 def _foreign_no(parse: Parse, own: str, text: str) -> Reading | None:
-    """Read a no whose reason, after a stop or on the next line, is in another language: "nein, wrong branch".
+    """Return the reading of a no whose reason is in another language: "nein, wrong branch".
 
-    The language of the reason must know no word before the stop, and must find no yes, doubt or question after it.
+    A punctuation mark or a line break must separate the no from its reason. The language of the reason must know no
+    word of the no, and must find no yes, doubt or question in the reason. Return None for all other messages.
     """
     tokens = parse.tokens
     stop = next((at for at, token in enumerate(tokens) if token.kind is TokenKind.BREAK), 0)
@@ -329,7 +328,7 @@ def _words(tokens: list[Token]) -> list[str]:
 
 
 def _agreed(parses: list[Parse], text: str) -> list[Reading]:
-    """Return the common result of several languages: the answer of the first language that finds an answer.
+    """Return the readings on which several languages agree: those of the first language that finds an answer.
 
     If the languages give different verdicts, or if another language finds a doubt, the message is unclear.
     """
@@ -353,9 +352,9 @@ def _agreed(parses: list[Parse], text: str) -> list[Reading]:
 
 
 def _hesitates(parse: Parse) -> bool:
-    """Return whether a language finds a doubt in the words.
+    """Return whether a language finds a word of doubt in the message.
 
-    The doubt may also be the last word of a phrase that answers nothing, such as "but" in "ok but".
+    The word may also be the last word of a phrase that is no answer, such as "but" in "ok but".
     """
     return any(parse.longest(at)[1] & _HESITATES for at in range(len(parse.tokens)))
 
@@ -363,8 +362,8 @@ def _hesitates(parse: Parse) -> bool:
 def _refuses(parse: Parse) -> bool:
     """Return whether a language contradicts a yes that another language found.
 
-    A no, a remark or an idiom that answers nothing contradicts the yes. Any other phrase that answers nothing
-    contradicts the yes only if this language finds no yes.
+    A no, a remark, or an idiom that is no answer contradicts the yes. Any other phrase that is no answer contradicts it
+    only if this language finds no yes.
     """
     return _holds(parse, REFUSES | REMARK) or parse.holds_idiom() or (_holds(parse, UNCLEAR) and not _agrees(parse))
 

@@ -1,4 +1,4 @@
-"""Finds a rejection's reason: the person's own words after the no, without the sign or word that connects them."""
+"""Finds a rejection's reason: the person's own words after the no, without the sign or word that connects the two."""
 
 from hitl.replies.emoji import Sign
 from hitl.replies.parse import NOWHERE, Parse
@@ -9,12 +9,13 @@ _BRACKETS = {"(": ")", "[": "]", "\uff08": "\uff09"}
 
 
 def reason_start(parse: Parse, at: int) -> int:
-    """Return the token at which the reason begins. The no ends before the token `at`."""
+    """Return the index of the token at which the reason begins, for a no that ends before the token `at`."""
     end = len(parse.tokens)
     while at < end:
         because = parse.role_ends(at, BECAUSE)
         if NOWHERE != because < end:
-            # All words after the connective are the reason, even "I need it", which is only polite in other places.
+            # After a word such as "because", all words are the reason, even "I need it", which in other places is only
+            # polite.
             return _past_breaks(parse, because)
         after = _joint(parse, at)
         if after == NOWHERE:
@@ -24,9 +25,9 @@ def reason_start(parse: Parse, at: int) -> int:
 
 
 def verbatim(parse: Parse, text: str, at: int) -> str | None:
-    """Return the text from a token to the end of the person's own words, without a bracket around it.
+    """Return the text from a token to the end of the person's own words, or None if this text is empty.
 
-    Return None if this text is empty.
+    If a bracket opens right before the token, the closing bracket at the end is removed.
     """
     if at >= len(parse.tokens):
         return None

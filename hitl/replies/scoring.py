@@ -1,4 +1,4 @@
-"""Measures a reader on labelled replies. Our tables and the command line show these figures."""
+"""Measures how well a reader reads labelled replies. The project's tables and the command line show these figures."""
 
 import unicodedata
 from collections import Counter
@@ -11,7 +11,7 @@ _ALSO = "also_ok"
 
 
 def score(rows: Iterable[Mapping[str, Any]], answers: Iterable[Reading]) -> dict[str, int | float | None]:
-    """Compare readings with the labels of a corpus, row by row, in the same order.
+    """Return figures that compare readings with the labels of a corpus. `answers` are in the order of `rows`.
 
     A row has `text`, `label`, and optionally `reason` and `also_ok` (other answers that aren't wrong). Rows without
     `also_ok` are strict, and only strict rows count for the rates of verdicts. A rate is in percent, or None if there

@@ -1,4 +1,7 @@
-"""Finds the script of a word by Unicode's blocks. A word with letters of several scripts may imitate another word."""
+"""Finds the script (writing system) of a word by Unicode's blocks.
+
+A word in several scripts may imitate another word.
+"""
 
 from bisect import bisect_right
 
@@ -22,7 +25,7 @@ _STARTS = [start for start, _ in _BLOCKS]
 
 
 def scripts(word: str) -> set[str]:
-    """Return the scripts of a word's letters. Digits, marks and signs have no script."""
+    """Return the names of the scripts of a word's letters. Digits, marks and signs have no script."""
     if word.isascii():
         return {"Latin"}
     return {_BLOCKS[bisect_right(_STARTS, ord(letter)) - 1][1] for letter in word if letter.isalpha()} - {""}

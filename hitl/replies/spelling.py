@@ -1,11 +1,10 @@
-"""Makes words comparable: gives all spellings of a word one form, and lists the small slips that it accepts."""
+"""Makes words comparable: gives all spellings of a word one form, and lists the small mistakes that are accepted."""
 
 import re
 import unicodedata
 from collections.abc import Iterator
 
-#: A doubled last letter counts as a slip only in words longer than this: "noo" is a slip of "no", but "oo" is no slip
-#: of "o".
+#: A doubled last letter counts as a mistake only in words longer than this: "noo" may be "no", but "oo" isn't "o".
 _SHORTEST_DOUBLED = 2
 _DROPPED = re.compile(
     "['\u2018\u2019\u201b\u02bc\u02bb\u02b9\u2032\u00b4`\uff07\u05f3"
@@ -16,7 +15,7 @@ _SAME = str.maketrans(
     {"ı": "i", "ي": "ی", "ى": "ی", "ك": "ک", "أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ة": "ه", "ş": "ș", "ţ": "ț"}
 )
 _HAMZA = "أ"
-#: A last hamza is kept in words longer than this, because the word "no" is written with and without it.
+#: A hamza at the end is kept only in words longer than this, because the word "no" is written with and without it.
 _SHORTEST_HAMZA = 2
 _SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u312f\u3130-\u318f\u31f0-\u31ff"
@@ -29,18 +28,21 @@ _LEAST_LETTERS = 5
 
 
 def fold(word: str) -> str:
-    """Fold case, width, apostrophes, invisible characters and letter variants (Unicode UAX 15 NFKC, case folding)."""
+    """Return a word in a form that ignores case, width, apostrophes, invisible characters and variants of letters.
+
+    This uses Unicode's normalisation form NFKC (UAX 15) and its case folding.
+    """
     if word.isascii():
         return word.lower().replace("'", "").replace("`", "")
     plain = unicodedata.normalize("NFKC", word).casefold()
     spelled = _DROPPED.sub("", unicodedata.normalize("NFC", plain))
     folded = spelled.translate(_SAME)
-    # At the end of an Arabic word, the hamza tells "start" from "never". At its beginning, people leave it out.
+    # At the end of an Arabic word, the hamza distinguishes "start" from "never". At its beginning, people leave it out.
     return folded[:-1] + _HAMZA if len(folded) > _SHORTEST_HAMZA and spelled.endswith(_HAMZA) else folded
 
 
 def pieces(word: str) -> list[str]:
-    """Fold a word, and cut it into pieces. In Korean and in scripts without spaces, each character is one piece."""
+    """Return the pieces of a folded word. In Korean and in scripts without spaces, each character is one piece."""
     folded = fold(word)
     return [folded] if folded.isascii() else _PIECE.findall(folded)
 
@@ -54,9 +56,9 @@ def bare(word: str) -> str:
 
 
 def unstretched(word: str) -> Iterator[str]:
-    """Yield the words that a stretched word may mean (`yesss`, `okkk`, `yess`, `nooo`).
+    """Yield the words that a word with repeated letters may mean (`yesss`, `okkk`, `yess`, `nooo`).
 
-    A laugh (`kkk`) isn't taken for a word.
+    A laugh (`kkk`) gives no word.
     """
     if _RUN.search(word):
         if word == word[0] * len(word):
@@ -68,9 +70,10 @@ def unstretched(word: str) -> Iterator[str]:
 
 
 def slips(word: str) -> Iterator[str]:
-    """Yield the small misspellings of a long word: a double letter is single, two letters are swapped, a vowel is lost.
+    """Yield small misspellings of a long word.
 
-    No letter is replaced, because that makes other words: "conform" for "confirm", "except" for "accept".
+    One of two equal letters is missing, two neighbouring letters are swapped, or a vowel is missing. No letter is
+    replaced, because that makes other words: "conform" for "confirm", "except" for "accept".
     """
     if len(word) < _LEAST_LETTERS:
         return

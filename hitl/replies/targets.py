@@ -6,12 +6,11 @@ from hitl.replies.spelling import fold
 
 _SHORT = re.compile(r"(?=.*[0-9])(?=.*[a-zA-Z])[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{6}")
 _WHOLE = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
-#: Ids of other systems whose formats we read, such as `confirm_123`.
+#: The ids of other systems whose formats Sayso reads, such as `confirm_123`.
 _OF_OTHERS = re.compile(r"(?:confirm|conf|call|req|request|run|task|deny|approve|reject)_\d+", re.IGNORECASE)
-#: A word or a unit with a number ("after5", "10days"). Such a text counts as a ref only if an open call has that ref.
+#: A word or a unit with a number ("after5", "10days"). It counts as a ref only if an open call has that ref.
 _MEASURE = re.compile(r"(?=.*[ae])(?:[a-z]{4,5}\d{1,2}|\d{1,2}[a-z]{4,5})", re.IGNORECASE)
-#: Every ref holds one of these characters, except the known refs of open calls. So this search rules out most words at
-#: once.
+#: A character that every ref holds, except known refs of open calls. The search for it excludes most words quickly.
 _NO_WORD = re.compile("[0-9_]")
 
 
@@ -31,5 +30,5 @@ def is_target(word: str, known_refs: frozenset[str] = frozenset()) -> bool:
 
 
 def is_ref(word: str) -> bool:
-    """Return whether a word has the form of one of our own refs, short or whole."""
+    """Return whether a word has the form of a ref of Sayso, short or whole."""
     return bool(_SHORT.fullmatch(word) or _WHOLE.fullmatch(word))

@@ -13,14 +13,17 @@ _CLOSING = {"(": ")", "[": "]"}
 
 
 class TemplateWord(NamedTuple):
-    """One word or, in scripts without spaces, one character."""
+    """One word of a template. In scripts without spaces, it is one character."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A part of a template: any one of several sequences. If `optional` is true, this part may also be left out."""
+    """A part of a template that offers several sequences of words.
+
+    If `optional` is true, the part may also be left out.
+    """
 
     options: tuple["Sequence", ...]
     optional: bool = False
@@ -31,12 +34,15 @@ Sequence = tuple[Item, ...]
 
 
 def phrases(line: str) -> Iterator[str]:
-    """Split a line of a language file at its commas."""
+    """Yield the phrases of a line of a language file, which commas separate."""
     return (part.strip() for part in line.split(",") if part.strip())
 
 
 def parse(template: str, lists: Mapping[str, Choice]) -> Sequence:
-    """Parse one template. Raises `ValueError` for a bracket that doesn't close, and `KeyError` for an unknown list."""
+    """Return the parts of one template. `lists` maps the names of lists to their words.
+
+    Raises `ValueError` for a bracket that doesn't close, and `KeyError` for an unknown list.
+    """
     signs = _SIGNS.findall(template)
     options, rest = _options(signs, 0, "", lists)
     if rest != len(signs) or len(options) != 1:

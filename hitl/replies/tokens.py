@@ -1,4 +1,4 @@
-"""Cuts a message into tokens. Each token knows its place in the message, so that a reason can be quoted unchanged."""
+"""Cuts a message into tokens. Each token has its place in the message, so that a reason can be quoted unchanged."""
 
 import re
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from hitl.replies.spelling import fold, pieces
 
 
 class TokenKind(IntEnum):
-    """The kinds of tokens. An approval may contain only some of them."""
+    """The kinds of tokens. An approval may contain only some of these kinds."""
 
     WORD = 0
     BREAK = 1
@@ -24,7 +24,7 @@ class TokenKind(IntEnum):
 
 
 class Token(NamedTuple):
-    """A piece of the message: its kind, its folded text, and its place in the original (`end` is excluded)."""
+    """A piece of the message: its kind, its folded text, and its place in the message (`end` is excluded)."""
 
     kind: TokenKind
     text: str
@@ -43,12 +43,12 @@ _UNSEEN = "\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u2060-\u2064\ufe00-\ufe0
 _LETTER = f"[\\w{_MARKS}{_UNSEEN}]"
 _APOSTROPHE = "['\u2018\u2019\u201b\u02bc\u02bb\u02b9\u2032\u00b4`\uff07\u05f3]"
 _JOIN = f"(?:\u00b7(?=\\w)|{_APOSTROPHE}(?=\\w)|[-\u2010\u2011](?=\\w))"
-#: The question marks of all scripts, as Unicode names them.
+#: The question marks of all scripts, according to Unicode's names of characters.
 _ASKS = (
     "?\u00bf\u037e\u055e\u061f\u1367\u1945\u2047-\u2049\u203d\u2cfa\u2cfb\u2e18\u2e2e\u2e54\ua60f\ua6f7"
     "\ufe16\ufe56\uff1f\U00011143\U0001e95f\u2753\u2754"
 )
-#: After these letters a semicolon is a question mark, because Unicode normalises the Greek question mark to it.
+#: The letters after which a semicolon is a question mark, because Unicode normalises the Greek question mark to it.
 _GREEK = "\u0370-\u03ff\u1f00-\u1fff"
 _SCANNER = re.compile(
     "(?P<plain>[A-Za-z]+(?:'[A-Za-z]+)*(?=[ ,!]|\\.?(?:\\s|$)))(?: (?=[A-Za-z]))?"
@@ -86,9 +86,9 @@ _KINDS = {
     "asks": TokenKind.ASKS,
     "number": TokenKind.NUMBER,
 }
-#: Our commands that decide a call, without the slash.
+#: The names of Sayso's commands that decide a call, without the slash.
 _COMMANDS = frozenset({"approve", "reject", "cancel", "withdraw", "deny"})
-#: Our name may follow a command. If another name follows, the command is for another bot.
+#: Sayso's name, which may follow a command. If another name follows, the command is for another bot.
 _TO_US = "@sayso"
 _WELL = "well"
 _VOTES = {"+2": "+1", "-2": "-1"}
@@ -100,7 +100,7 @@ _WORDS: dict[str, Callable[[str], str]] = {
 
 
 def tokenise(text: str, known_refs: frozenset[str] = frozenset()) -> list[Token]:
-    """Cut a message into tokens. Everything except blanks is part of a token."""
+    """Return the tokens of a message. Everything except blanks is part of a token."""
     tokens: list[Token] = []
     for found in _SCANNER.finditer(text):
         name = found.lastgroup
@@ -132,7 +132,7 @@ def _token(name: str, found: re.Match[str], known_refs: frozenset[str]) -> Token
 
 
 def _said(text: str, start: int, end: int) -> list[Token]:
-    """Return the token of a word, or two tokens for "we'll", which without its apostrophe would be "well"."""
+    """Return the token of a word. For "we'll", return two tokens, because without its apostrophe it would be "well"."""
     if text == _WELL and end - start > len(_WELL):
         we = start + len("we")
         return [Token(TokenKind.WORD, "we", start, we), Token(TokenKind.WORD, "will", we, end)]

@@ -1,4 +1,4 @@
-"""Reads a yes that is followed by its reason. This is used only if a call's rules demand a reason for an approval."""
+"""Reads a yes that is followed by its reason. This is needed only if a call's rules demand a reason for an approval."""
 
 import re
 
@@ -6,18 +6,18 @@ from hitl.outcomes import Doubt
 from hitl.replies.model import Meaning, Reading
 from hitl.replies.reader import read, verdict
 
-#: The words for "because" in the languages in which a card can ask for a reason (`card.how.because`).
+#: The words for "because" in each language in which a card can ask for a reason (`card.how.because`).
 _BECAUSE = re.compile(r"[\s,]+(?:because|weil)\s+", re.IGNORECASE)
 _BEFORE_BECAUSE = " \t\r\n,;:-\u2013\u2014"
-#: A reason may hold words that the reader doesn't know, or a remark. Any other doubt makes the yes unclear.
+#: The doubts that a text may raise and still be a reason: unknown words, and a remark.
 _MAY_BE_A_REASON = (Doubt.WORD, Doubt.REMARK)
 
 
 def reasoned_yes(text: str) -> Reading | None:
-    """Read `approve K7Q2MX because it was announced` as an approval with a reason. Return None for anything less clear.
+    """Return the approval and its reason, for words such as `approve K7Q2MX because it was announced`.
 
-    The words before the first "because" must be a yes that is understood whole. The words after it may be unknown, but
-    they must hold no question, condition, change, hedge or no.
+    Else return None. The words before the first "because" must be a yes that is understood whole. The words after it
+    may be unknown, but they must hold no question, condition, change of mind, hedge or no.
     """
     head, *rest = _BECAUSE.split(text, maxsplit=1)
     if not rest or not rest[0].strip() or verdict(read(text)).doubt != Doubt.WORD:
@@ -27,10 +27,10 @@ def reasoned_yes(text: str) -> Reading | None:
 
 
 def is_reason(text: str) -> bool:
-    """Return whether an answer to "why yes?" may be a reason, which completes the yes.
+    """Return whether words may be a reason for a yes, after Sayso asked the person for one.
 
-    Unknown words and remarks ("all good") may be a reason. Words with a question, a condition, a change, a hedge, a
-    "wait" or a no aren't a reason, because a person who writes this is reconsidering.
+    Unknown words and remarks ("all good") may be a reason. Words with a question, a condition, a change of mind, a
+    hedge, a "wait" or a no aren't a reason, because a person who writes them is reconsidering.
     """
     said = verdict(read(text))
     return said.verdict is Meaning.APPROVE or said.doubt in _MAY_BE_A_REASON

@@ -181,7 +181,7 @@ def test_the_hosted_extras_are_named() -> None:
     hosted = set(re.findall(r"--extra (\w+)", (ROOT / "scripts/lock").read_text().partition("built=")[0]))
 
     assert {"simulate", "dev"} == extras - hosted
-    assert "have all of them but `simulate`" in (ROOT / "docs/how-to/install.md").read_text()
+    assert "have all extras except `simulate`" in (ROOT / "docs/how-to/install.md").read_text()
 
 
 def shell(section: str) -> str:

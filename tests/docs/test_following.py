@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import tomllib
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from adapters.database.keys import load as read_or_make
 from bot.cli.main import application
 from bot.doctor.checks import run_checks
 from bot.settings import load
@@ -50,20 +48,6 @@ def test_a_page_can_be_followed_after_init(
     load(file)
 
     assert {"requesters", "approvers", "routes"} == {line.partition(" = ")[0] for _, line in lines}
-
-
-def test_the_page_adds_a_key_and_keeps_the_old_one(tmp_path: Path) -> None:
-    """The new key signs from the next start on, and the old one still verifies. The file stays closed to others."""
-    file = tmp_path / "keys.json"
-    (old,) = read_or_make(file)
-    page = (Path(__file__).parents[2] / "docs/reference/configuration.md").read_text()
-    (typed,) = re.findall(r"```sh\n(python3 - .*?)```", page, re.DOTALL)
-    subprocess.run(["sh", "-c", typed.replace("~/.local/state/sayso/keys.json", str(file))], check=True)
-    new, kept = read_or_make(file)
-
-    assert old == kept
-    assert old[0] != new[0]
-    assert [file] == [*tmp_path.iterdir()]
 
 
 def test_two_users_leave_doctor_nothing_to_say_about_people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

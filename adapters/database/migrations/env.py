@@ -5,7 +5,7 @@ from __future__ import annotations
 from alembic import context
 from sqlmodel import SQLModel
 
-import adapters.database.tables  # noqa: F401 - the import fills the metadata
+import adapters.database.tables  # noqa: F401 - the import registers the tables in SQLModel.metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from adapters.database.sqlite.examine import Examined
     from hitl.proof.keyring import Keyring
 
-#: The endings of the files that SQLite keeps beside a database. Such a file fits no other database.
+#: The endings of the files that SQLite keeps beside a database. Such a file can't be used with another database.
 _BESIDE = ("-wal", "-shm")
 
 
@@ -46,11 +46,11 @@ class Restored:
     #: Whether calls may have run since the copy was made. If so, the next start ends every call that is open in the
     #: copy.
     behind: bool
-    #: Whether there was a mark from which `behind` is known. Without a mark, `behind` is True if a call is open.
+    #: Whether `behind` was found by a mark (`mark.py`). Without a mark, `behind` is True if a call is open.
     marked: bool
     #: The new path of the database that the copy replaced, or None if there was no database.
     kept: Path | None
-    #: The names of the tokens that work in the copy and were revoked again by the restore.
+    #: The names of the tokens that the restore revoked, because they worked in the copy and should no longer work.
     revoked: frozenset[str]
     #: Whether the database that the copy replaced could tell which tokens were revoked since the copy was made.
     revocations_known: bool
@@ -79,7 +79,7 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
             raise Unavailable(say("database.copy.flawed", path=database))
         if os.geteuid() == 0:
             owner = database.parent.stat()
-            # Other users may be able to put a link into this folder, under the name of the copy.
+            # Don't follow links: other users may be able to put a link to another file in the place of the copy.
             os.chown(part, owner.st_uid, owner.st_gid, follow_symlinks=False)
         sync(part)
         part.replace(copy)
@@ -101,11 +101,12 @@ def restore(
 
     The old database is kept beside the new one, under a name with the present time.
 
-    The tokens of the copy that were revoked since are revoked in it, on record. If the old database can't tell which
-    tokens these are, `tokens` says whether the tokens of the copy are kept or revoked.
+    A token that works in the copy may have been revoked after the copy was made. The restore revokes it again, and
+    adds a line about that to the record. If the old database can't say which tokens were revoked, `tokens` decides
+    whether all working tokens of the copy are kept or revoked.
 
-    If there is no mark, calls may have run since the copy was made. This function then writes a mark that is ahead of
-    the copy, and so the next start ends the open calls.
+    If there is no mark, the calls that are open in the copy may have run since. This function then writes a mark that
+    is ahead of the copy, and so the next start ends the open calls.
 
     Raises Unavailable, and changes nothing, if a service uses the folder, if the copy can't be read or has another
     schema, if its examination finds a flaw, if its MACs are of other keys, or if `tokens` must be given and isn't.
@@ -139,8 +140,9 @@ def restore(
 
 
 def _revoked_since(database: Path, working: set[str]) -> frozenset[str] | None:
-    """Return the names of the tokens that work in the copy, although the database calls them revoked. Return None if
-    the database is missing or damaged.
+    """Return the names of the tokens that work in the copy (`working`), but are revoked in the database.
+
+    Return None if the database is missing or damaged.
     """
     try:
         with surveyed(database) as survey:
@@ -152,7 +154,10 @@ def _revoked_since(database: Path, working: set[str]) -> frozenset[str] | None:
 def _to_revoke(
     copy: Path, working: set[str], revived: frozenset[str] | None, tokens: OldTokens | None
 ) -> frozenset[str]:
-    """Return the tokens to revoke. Raises Unavailable if nobody can tell and `tokens` isn't given."""
+    """Return the tokens to revoke: `revived`, or what `tokens` says if `revived` is None.
+
+    Raises Unavailable if both are None.
+    """
     if revived is not None:
         return revived
     if tokens is None:
@@ -161,7 +166,7 @@ def _to_revoke(
 
 
 def _revoke(database: Path, names: frozenset[str], keys: Keyring, now: datetime) -> None:
-    """Revoke these tokens in a database that no service uses, each with a line of the record."""
+    """Revoke these tokens in a database that no service uses, and add a line about each to the record."""
     if not names:
         return
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:
@@ -177,7 +182,7 @@ def _revoke(database: Path, names: frozenset[str], keys: Keyring, now: datetime)
 
 @contextlib.contextmanager
 def _ahead(mark: Mark, newest: int) -> Iterator[None]:
-    """Write a mark for a line that the copy doesn't have.
+    """A context manager that writes a mark for a line that the copy doesn't have.
 
     If the body of the `with` statement fails, the mark is removed again, because there was no mark before.
     """
@@ -193,9 +198,10 @@ def _ahead(mark: Mark, newest: int) -> Iterator[None]:
 
 
 def _put(copy: Path, database: Path, now: datetime, prepare: Callable[[Path], None]) -> Path | None:
-    """Put the copy in the database's place, and return the old database's new path.
+    """Replace the database with `copy`. Return the new path of the old database, or None if there was no database.
 
-    At every moment, either the old database or the copy is in that place. `prepare` changes the copy before.
+    At every moment, either the old database or the whole copy is at that path. `prepare` may change the copy before it
+    is put there.
     """
     part = database.with_name(database.name + ".part")
     kept = database.with_name(f"{database.name}.{now:%Y%m%dT%H%M%SZ}") if database.exists() else None

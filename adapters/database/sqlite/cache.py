@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: The ends of at most this many audit chains are kept (600 bytes each), and the recorded steps of at most this many
 #: calls.
 _ENDS, _DONE = 1_000, 10_000
-#: The characters of a digest that are kept, to save memory. The caller compares the whole digest of the call.
+#: The number of characters of a digest that are kept, to save memory. The caller compares the whole digests.
 _MARK = 12
 
 
@@ -75,7 +75,7 @@ def _shared(routes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Known:
-    """The memory of one database: its pending calls, and the ends of audit chains."""
+    """Keeps in memory the pending calls of one database, and the ends of its audit chains."""
 
     def __init__(self, waiting: Iterable[tuple[str, PendingCall]]) -> None:
         """Begin with the pending calls in the database, `waiting`, the oldest first."""
@@ -93,7 +93,7 @@ class Known:
         for ref, asked in waiting:
             self._add(ref, asked)
 
-    # -- questions ------------------------------------------------------------------------------------------
+    # -- reads: these methods change nothing ----------------------------------------------------------------
 
     def end(self, ref: str) -> End | None:
         """Return the end of a call's chain of lines, or None if it isn't in memory.
@@ -139,13 +139,16 @@ class Known:
         return self._of[requester, agent]
 
     def same(self, digest: str, agent: str) -> list[str]:
-        """Return the refs of the agent's pending calls whose digests have the same start, the oldest first."""
+        """Return the refs of the agent's pending calls whose digests begin like `digest`, the oldest first."""
         return [ref for ref in self._same.of(digest[:_MARK]) if self._waiting[ref].agent == agent]
 
-    # -- writes ---------------------------------------------------------------------------------------------
+    # -- writes: these methods follow the commits of the writer ----------------------------------------------
 
     def noted(self, call: Call | None, ends: Mapping[str, End]) -> None:
-        """Note the writes of one unit of the present group. Raises TypeError for a call whose names aren't text."""
+        """Note the writes of one unit. `settled` makes them visible when they are durable.
+
+        Raises TypeError for a call whose names aren't text.
+        """
         if call is not None and call.state is State.AWAITING:
             waits = asked(call.requester, call.origin, call.digest, call.agent, call.routes)
             self._moved.append((call.ref, waits))
@@ -158,7 +161,7 @@ class Known:
         self._ends.pop(ref, None)
 
     def settled(self) -> None:
-        """Make the noted writes visible, because their group is durable."""
+        """Make the noted writes visible, because their group is on the disk now."""
         for ref, end in self._new_ends.items():
             self._ends[ref] = end
             if end.steps.done:
@@ -173,9 +176,7 @@ class Known:
         self.undone()
 
     def undone(self) -> None:
-        """Clear the notes about the present group, because it was rolled back or because `settled` has taken the notes
-        over.
-        """
+        """Clear the notes about the present group: it was rolled back, or `settled` has made its writes visible."""
         self._new_ends.clear()
         self._moved.clear()
 
@@ -198,9 +199,9 @@ class Known:
 
 
 class _Refs:
-    """For each key, the refs of its calls in the order in which they were added.
+    """A dictionary from a key to the refs of its calls, in the order in which they were added.
 
-    A single ref is kept without a dictionary.
+    To save memory, a key with a single ref has the ref itself as its value.
     """
 
     def __init__(self) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 #: The weight of the latest measurement in a running mean.
 _SHARE = 0.25
 _FIRST_GUESS_S = 100e-6
-#: While commits run on the worker thread, one commit in this many runs on the loop, to measure the disk. A measurement
-#: on the thread would include its wait for the interpreter's lock.
+#: While commits run on the worker thread, every 32nd commit runs on the event loop instead, to measure the disk. A
+#: measurement on the thread would include the thread's wait for the interpreter's lock.
 _PROBE = 32
 #: Seconds: the commit of a group may block the event loop for at most this long. The limit is the measured time for
 #: handing work to the worker thread and back, or this number if the measured time is longer.
@@ -15,9 +15,10 @@ GROUP_S = 250e-6
 #: waits for it. Using the worker thread would take 250 us more.
 ALONE_S = 1e-3
 #: At most this many new calls are in a group. A decision waits until the group before it is committed, and each new
-#: call in that group adds about 150 us. So the limit is 16. If a commit takes longer than ALONE_S, the limit is 33,
-#: because smaller groups would cost throughput.
-NEW_CALLS, NEW_CALLS_SLOW = 16, 33
+#: call in that group adds about 150 us. With 100 calls in flight, 6 instead of 16 let a decision wait a third as long
+#: and cost 5 % of the throughput; 4 would cost 12 %. If a commit takes longer than ALONE_S, the limit is 33, because
+#: smaller groups would cost more throughput there.
+NEW_CALLS, NEW_CALLS_SLOW = 6, 33
 
 
 class Mean:

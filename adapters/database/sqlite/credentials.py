@@ -40,7 +40,7 @@ CREDENTIAL = (
 
 
 class SqliteCredentials(Part):
-    """Implements `hitl.ports.Credentials`."""
+    """Stores bearer tokens (`hitl.ports.Credentials`)."""
 
     async def credentials(self) -> Sequence[Credential]:
         """Return all tokens, including revoked tokens.

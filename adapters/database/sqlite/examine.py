@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """The result of an examination."""
+    """The result of `examine`."""
 
     #: The number of examined lines of the record.
     lines: int
@@ -39,8 +39,8 @@ class Examined:
     flaws: tuple[Fact, ...]
     #: Whether there is a mark file (`mark.py`). If there is a mark file, the end of the record was compared with it.
     marked: bool
-    #: The number of calls that retention archived, and the number of calls whose arguments it erased. Changes by
-    #: anybody else aren't counted.
+    #: The number of calls that retention archived, and the number of calls whose arguments it erased. Calls that were
+    #: tampered with aren't counted.
     archived: int
     erased: int
 
@@ -97,7 +97,7 @@ def _keyless(keys: Keyring, hashes: Iterable[str]) -> list[Fact]:
 
 
 def _kept(survey: Survey, keys: Keyring) -> list[Fact]:
-    """Return the flaws in the tables whose rows each have a MAC, such as events, cards and tokens."""
+    """Return a flaw for each row whose MAC doesn't hold, in the tables of `_KEPT`: events, cards, tokens and others."""
     return [
         kind.flaw(*row)
         for kind in _KEPT

@@ -20,7 +20,7 @@ _SAID = {
     sqlite3.SQLITE_NOMEM: "database.memory",
 }
 
-#: Errors that only the unit with the wrong value or key causes. SQLite undoes the failed statement, and the transaction
+#: Errors that affect only the unit with a wrong value or key. SQLite undoes the failed statement, and the transaction
 #: can go on.
 _OWN = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.ProgrammingError, sqlite3.NotSupportedError)
 

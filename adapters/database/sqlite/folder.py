@@ -76,7 +76,8 @@ class StateFolder:
     def exposed(self) -> str | None:
         """Return a sentence that says why other users may have read or changed the folder's files, or None.
 
-        An approved tool may have opened the folder to others since the start. The check needs two or three stat calls.
+        This is checked often, because an approved tool may have opened the folder to others since the start. The check
+        is cheap: two or three stat calls.
         """
         for path, mode in self._closed:
             try:
@@ -143,7 +144,7 @@ def folder_identity(path: Path) -> str | None:
     """Return the identity of a state folder, or None if no service ever used it.
 
     A copy of a folder has another identity, because it has its own lock file. Raises OSError if the lock file can't be
-    read, as by another user than the service's.
+    read, for example by another user than the service's.
     """
     lock = path / _LOCK
     try:

@@ -91,7 +91,10 @@ def statistics(database: Path, since: datetime | None, until: datetime | None) -
 
 
 def sound_calls(database: Path, keys: Keyring, since: datetime | None) -> list[Call]:
-    """Return the calls since a time whose MACs all hold and whose arguments weren't erased. Raises Unavailable."""
+    """Return the calls made at or after `since`. Calls with a wrong MAC or erased arguments are left out.
+
+    Raises Unavailable.
+    """
     with surveyed(database) as survey:
         survey.must_be_current(database)
         asked = _between(col(CallRow.created_at), since, None)
@@ -148,7 +151,7 @@ def _chain(survey: Survey, ref: str) -> list[Recorded]:
 def _case(survey: Survey, keys: Keyring, ref: str) -> _Case:
     """Verify a call, its votes and its chain, and return the call with the flaws that were found.
 
-    The ref '' is the service itself, which has only a chain.
+    For the ref '', verify the service's own record, which is only a chain.
     """
     lines = _chain(survey, ref)
     if not ref:

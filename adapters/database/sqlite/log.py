@@ -35,9 +35,9 @@ _ZEROS = bytes(1 << 20)
 CUT_BYTES = 64 << 20
 
 
-#: The first releases of SQLite without the fault on two older branches.
+#: The releases that repaired the fault of `has_reset_fault` on two older branches of SQLite.
 _MENDED = ((3, 44, 6), (3, 50, 7))
-#: From this release of SQLite on, no release has the fault.
+#: From this release of SQLite on, no release has the fault of `has_reset_fault`.
 _MENDED_FROM = (3, 51, 3)
 
 
@@ -61,7 +61,7 @@ class Log:
         """Copy the log into the database, and lengthen its file to LONG_BYTES. Call this outside of a transaction.
 
         `cut` also empties a file that is longer than CUT_BYTES. Nothing is lost if a copy fails, or if another
-        program's open transaction prevents a part of it: a later copy takes all.
+        program's open transaction prevents a part of the copy: a later copy includes that part.
         """
         self.units = 0
         cut = cut and self._size() > CUT_BYTES
@@ -80,7 +80,7 @@ class Log:
     def _lengthen(self) -> None:
         """Write zeros from the end of the log's file up to LONG_BYTES. On an error, the file stays short.
 
-        SQLite reads zeros as the end of the log. The transaction keeps other programs from writing to the log in the
+        SQLite reads zeros as the end of the log. A transaction keeps other programs from writing to the log in the
         meantime. Reserving the space with fallocate would not help, because the first write to reserved space still
         changes the file's metadata.
         """

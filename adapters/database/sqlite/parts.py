@@ -54,7 +54,7 @@ class Part:
 
 
 class SqliteCalls(Part):
-    """Implements `hitl.ports.Calls`. A read sees every write whose method has returned."""
+    """Stores calls, votes and the record (`hitl.ports.Calls`). A read sees every write whose method has returned."""
 
     async def commit(self, unit: Unit) -> Change | None:
         """Write the whole unit or nothing. The unit is durable when this returns."""
@@ -94,7 +94,10 @@ class SqliteCalls(Part):
         return self._waiting(self._memory.asked_in(origin, limit), limit)
 
     async def standing(self, place: str, thread: str | None = None, *, limit: int = 1000) -> Sequence[Call]:
-        """Return the pending calls that were asked in a conversation or have a card there, the oldest first."""
+        """Return the pending calls that were asked in a conversation or have a card there, the oldest first.
+
+        If `thread` is the message id of a pending call's card, that call is among them.
+        """
         refs = self._memory.standing_in(place, limit)
         under = [row[0] for row in self._read(sql.CARD_OF_MESSAGE, thread)] if thread else []
         return self._waiting([*refs, *filter(self._memory.waits, under)], limit)
@@ -180,14 +183,14 @@ class SqliteCalls(Part):
 
 
 class SqliteOutbox(Part):
-    """Implements `hitl.ports.Outbox`."""
+    """Stores the messages that are still to be sent, and the cards (`hitl.ports.Outbox`)."""
 
     async def sendings(
         self, *, lease_s: float, limit: int = 20, busy: Collection[str] = (), calm: Collection[str] = ()
     ) -> Sequence[Sending]:
         """Lease the next outbox row of each route that isn't busy, if the row may be sent now.
 
-        A calm route gets no refresh. A leased edit replaces the later edits of its card.
+        The routes in `calm` get no refreshes of pending cards. A leased edit replaces the later edits of its card.
         """
 
         def lease(connection: sqlite3.Connection, now: datetime) -> Sequence[Sending]:
@@ -269,7 +272,7 @@ class SqliteOutbox(Part):
 
 
 class SqliteInbox(Part):
-    """Implements `hitl.ports.Inbox`."""
+    """Stores the events of chat platforms, and whether each was handled (`hitl.ports.Inbox`)."""
 
     async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
         """Store a raw event. Return False if it was known already."""
@@ -305,10 +308,10 @@ class SqliteInbox(Part):
 
 
 class SqliteConversations(Part):
-    """Implements `hitl.ports.Conversations`."""
+    """Stores moved conversations, and the calls that messages are about (`hitl.ports.Conversations`)."""
 
     async def moves(self) -> Mapping[str, str]:
-        """Return the new place of each conversation that its platform moved, by its old place."""
+        """Return the old and the new place (`telegram:-100123`) of each conversation that its platform moved."""
         moves = self._read(sql.MOVES)
         return {o: n for o, n, mac in moves if intact("move", o, seals.move_holds(self.keys, mac, o, n))}
 
@@ -367,7 +370,7 @@ def _decoded(row: Sequence[Any]) -> Call | None:
         return None
 
 
-def intact(what: str, ref: str, holds: bool) -> bool:  # noqa: FBT001 - the argument is the answer
+def intact(what: str, ref: str, holds: bool) -> bool:  # noqa: FBT001 - the function returns this argument
     """Return `holds`: whether the MAC of a row holds.
 
     If it doesn't, log an error; the caller ignores the row.

@@ -95,7 +95,7 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
         return Path(self._writer.database)
 
     async def close(self) -> None:
-        """Write the queued units and the mark, then close. Even without this call, no answered write is lost.
+        """Write the queued units and the mark, then close. A write whose method has returned is durable without this.
 
         The writer's connection is closed last, because SQLite copies the log when the last connection is closed.
         """
@@ -122,7 +122,7 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
         """Write a mark to this path now and from now on. Return whether the database is as new as the mark in the file.
 
         If the database is older than the mark, it was restored from an older copy, and the caller must let none of its
-        open calls run.
+        open calls run. The result is also False if lines of the record are missing, or if the mark can't be read.
         """
         mark = Mark(path, self.keys)
         last, lines = self._read(sql.POSITION)[0]
@@ -198,7 +198,7 @@ def _steady(connection: sqlite3.Connection, clock: Clock, database: str) -> Stea
 
 
 def _known(connection: sqlite3.Connection, database: str) -> Known:
-    """Return the memory with the pending calls of the database. A row that can't be read is left out."""
+    """Read the pending calls into memory, and return that memory. A row that can't be read is left out."""
     try:
         found = connection.execute(sql.ASKED).fetchall()
     except sqlite3.Error as error:

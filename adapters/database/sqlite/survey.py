@@ -60,10 +60,10 @@ class Survey:
         return None if at is None else moment(at)
 
     def unsent(self) -> tuple[int, datetime | None]:
-        """Return the number of unsent messages, and the time of the oldest event that an unsent message reports.
+        """Return the number of unsent messages, and the time since which people wait for the oldest, or None.
 
-        The number includes refreshes of pending calls' cards. The time leaves them out, because nobody waits for a
-        refresh.
+        People wait for a new card since the call was made, and for any other message since the call was decided or has
+        ended. Nobody waits for the refresh of a pending call's card, so refreshes count only for the number.
         """
         count = self.session.exec(select(func.count()).select_from(OutboxRow)).one()
         ended = func.coalesce(CallRow.finished_at, CallRow.decided_at)

@@ -23,7 +23,7 @@ TURN = ("id", "place", "identity", "requester", "message", "text", "said", "stat
 
 
 class SqliteTurns(Part):
-    """Implements `hitl.ports.Turns`."""
+    """Stores the turns of agents (`hitl.ports.Turns`)."""
 
     async def begin_turn(self, turn: KeptTurn) -> bool:
         """Store a new turn. Return False if there is a turn with this id already."""

@@ -56,7 +56,8 @@ _SETTINGS = (
     "PRAGMA busy_timeout=0",
 )
 
-#: A group has at most this many units. Writing a larger group would block the event loop for more than 2 ms.
+#: A group has at most this many units besides new calls. Writing a larger group would block the event loop for more
+#: than 2 ms.
 LARGEST_GROUP = 256
 #: Seconds that a unit waits while another program locks the database.
 LOCK_WAIT_S = 5.0
@@ -227,7 +228,7 @@ class Writer:
         self._connection.execute("BEGIN IMMEDIATE")
 
     def _waits_for(self, error: Exception) -> bool:
-        """Return True if another program locks the database. The group is then tried again later."""
+        """Return whether the group will be tried again soon, because another program locks the database at present."""
         now = self._loop.time()
         since = self._locked_since = self._locked_since or now
         if not is_locked(error) or now - since > self._lock_wait_s:
@@ -301,8 +302,8 @@ class Writer:
     def _undone(self, error: Exception) -> Exception:
         """Roll the transaction back, unless SQLite has done so already. Return the error.
 
-        If the rollback fails too, this doesn't raise, because every caller must get an answer. The next turn then tries
-        the rollback again.
+        If the rollback fails too, this doesn't raise, because every caller must get an answer. `_begin` then tries the
+        rollback again before the next group.
         """
         if self._connection.in_transaction:
             with contextlib.suppress(sqlite3.Error):
@@ -336,9 +337,9 @@ class Writer:
             self._look = self._loop.call_later(IDLE_S, self._when_idle, self._groups)
 
     def _when_idle(self, groups: int) -> None:
-        """Prune if it is time.
+        """Delete old rows if it is time for that.
 
-        Otherwise copy the log if no group was committed since `groups`, or else check again later.
+        Otherwise copy the log if `groups` is still the number of committed groups, else check again later.
         """
         self._look = None
         if self._busy:

@@ -23,7 +23,7 @@ def enter(plan: Plan, command: list[str], _channel: object = None) -> list[str]:
     return [
         *(program, *isolated, "--seccomp", str(_written(seccomp.inside()))),
         *("--proc", "/proc", "--dev", "/dev", *sized, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),  # noqa: S108
-        *(*sized, "--tmpfs", "/tmp", *seen),  # noqa: S108 - inside the sandbox
+        *(*sized, "--tmpfs", "/tmp", *seen),  # noqa: S108 - this is the sandbox's own /tmp
         *("--bind", plan.root, plan.root, *frozen, "--remount-ro", "/", "--chdir", plan.root, "--", *command),
     ]
 

@@ -1,8 +1,8 @@
 """Confinement with Landlock and a filter of system calls, for hosts on which a process can't have its own namespaces.
 
 The kernel refuses access to files outside of the plan's lists and, since Linux 6.12, signals to other processes. The
-filter refuses every socket and every look into another process. Landlock doesn't check some changes of files, such as
-`chmod`. The keeper answers the system calls for those changes (`notifications`).
+filter refuses every socket, and every system call that reads another process. Landlock doesn't check some changes of
+files, such as `chmod`. The keeper answers the system calls for those changes (`notifications`).
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ class Answers:
             descriptor = self._reached(ident, asked, name)
         except OSError as error:
             return errno.EPERM if error.errno in {errno.EXDEV, errno.ELOOP, None} else error.errno
-        except Exception:  # noqa: BLE001 - any other input is refused
+        except Exception:  # noqa: BLE001 - arguments that can't be understood are refused
             return errno.EPERM
         try:
             wanted(f"/proc/self/fd/{descriptor}")
@@ -143,7 +143,7 @@ class Answers:
         return self._opened(target, follow=follow)
 
     def _check(self, ident: int) -> None:
-        """Raise OSError if the caller has ended. Another process may then own the memory that was read."""
+        """Raise OSError if the caller has ended. In that case, the memory that was read may be of another process."""
         fcntl.ioctl(self._listener, _VALID, bytearray(struct.pack("Q", ident)))
 
     def _root_of(self, target: str) -> tuple[str, int]:
@@ -178,7 +178,8 @@ def _mode(asked: Notification, at: int) -> Callable[[str], None]:
 def _owner(asked: Notification, at: int) -> Callable[[str], None]:
     """Return a function that changes a file's group, to a group that the user is in.
 
-    An owner may make no other change. The check is needed because a keeper that runs as root could make any change.
+    The kernel allows an owner only this change. The check here is needed because the keeper may run as root, and root
+    may make any change.
     """
     uid, gid = (value & _UNCHANGED for value in asked.args[at : at + 2])
 

@@ -41,10 +41,11 @@ class Plan(NamedTuple):
     bounds: Bounds
     #: Paths that the command may read and run.
     reads: tuple[str, ...] = ()
-    #: Further folders and devices that the command may change, for a confinement that doesn't make its own.
+    #: Further folders and devices that the command may change. Only Landlock needs them: each other confinement gives
+    #: the command its own `/tmp` and `/dev`.
     writes: tuple[str, ...] = ()
-    #: The program that makes the confinement, and the newer options that this program has. This is empty if the keeper
-    #: makes the confinement.
+    #: The program that confines the command, and the newer options that this program has. Empty if the keeper itself
+    #: confines the command.
     program: tuple[str, ...] = ()
     #: The ids of the user and the group that the command runs as, or None to run as the service's user.
     user: tuple[int, int] | None = None
@@ -75,5 +76,6 @@ class Way(Protocol):
     def enter(self, plan: Plan, command: list[str], channel: socket.socket | None) -> list[str]:
         """Confine this process, and return the command that it then executes. Raises OSError if that fails.
 
-        `channel` leads to the keeper, for a confinement whose system calls the keeper answers (`notifications`).
+        `channel` is a socket to the keeper, or None. Landlock uses it to let the keeper answer system calls
+        (`notifications`).
         """

@@ -166,7 +166,7 @@ def alone(*, answered: bool) -> bytes:
 
 
 def load(program: bytes, flags: int = 0) -> int:
-    """Put this process under a filter for good. If the flags ask for a listener, return its descriptor."""
+    """Install a filter in this process for good. If the flags ask for a listener, return the listener's descriptor."""
     kept = ctypes.create_string_buffer(program)
     header = struct.pack("H6xQ", len(program) // 8, ctypes.addressof(kept))
     return system.call(numbers().seccomp, _SET_MODE_FILTER, flags, header)

@@ -13,8 +13,8 @@ The order of the steps in the child process matters. First come the limits, whil
 Then come the change of the user, the settings that this change resets, and the confinement. The filter of system calls
 comes last, because it would refuse the earlier steps.
 
-The service removes the plan's folder `scratch`. If the keeper gets a signal to stop, it removes the folder too: the
-service may have been killed, and then it looks alive until its last thread has ended.
+The service removes the plan's folder `scratch`. If the keeper gets a signal to stop, it removes the folder too, because
+the service may have been killed. The keeper can't check that: a killed service looks alive until its last thread ends.
 
 The exit status is the command's own, 128 + N after signal N as in shells, or 125 if the command was never started.
 """
@@ -55,7 +55,7 @@ def main(arguments: list[str]) -> int:
     """Run the command to its end, and return the exit status."""
     plan, command = Plan.loaded(arguments[0]), arguments[2:]
     if plan.report is not None:
-        os.set_inheritable(plan.report, False)  # noqa: FBT003 - the standard library's signature
+        os.set_inheritable(plan.report, False)  # noqa: FBT003 - this function takes no keywords
     status, stopped = _kept(plan, command)
     if plan.scratch and (stopped or os.getppid() != plan.parent):
         import shutil  # noqa: PLC0415 - slow to import, and rarely needed
@@ -149,7 +149,7 @@ class _Keeping:
         return 0.01 if self._must_kill() else _LOOK_S
 
     def _must_kill(self) -> bool:
-        """Return whether to kill the remaining processes now: the time is up, or the command has ended by itself."""
+        """Return whether to kill the remaining processes now: the time after SIGTERM is over, or the command ended."""
         if self.kill_at is None:
             return self.status is not None and not self.alone
         return time.monotonic() >= self.kill_at
@@ -227,7 +227,7 @@ def _become(plan: Plan, command: list[str], channel: socket.socket | None) -> No
             _change_user(*plan.user)
         # Set the death signal again, because a change of the user clears it.
         system.prctl(system.PDEATHSIG, signal.SIGKILL)
-        # Python ignores these signals, but programs expect the default.
+        # Python ignores these signals, but most programs expect that the signals end them.
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
         if way is not None:

@@ -2,8 +2,8 @@
 
 The service's address comes only from these arguments, never from the environment or the working folder. The answer is
 one JSON object on stdout, with the exit status 0; a denial's reason is on stderr too. If the command can't answer, it
-ends with the exit status 2 and a sentence on stderr, which hosts take for a block. At the deadline `--patience`, it
-answers and ends with that status. `--reader` is a file descriptor at whose other end the host reads the answer.
+ends with the exit status 2 and a sentence on stderr: hosts then block the tool. After `--patience` seconds, it writes a
+denial and ends with the status 2. `--reader` is a file descriptor at whose other end the host reads the answer.
 """
 
 from __future__ import annotations

@@ -37,8 +37,8 @@ PROBED, REACHED = "sayso", "reached"
 #: The seconds in which the service must answer the check.
 _PROBE_S = 10
 
-#: The codes of errors of the installation. Their sentences name commands and settings for a person to use.
-#: A model could use them too, because it reads the reason of a denial.
+#: The codes of errors of the installation. Their sentences name commands and settings for a person to use. A denial
+#: doesn't quote these sentences, because a model reads its reason and could use them too.
 _FOR_PEOPLE = frozenset({"UNAVAILABLE", "CONFIGURATION", "NOT_APPROVER", "UNAUTHENTICATED"})
 
 #: The number of characters of a session's id on the card, which distinguish the session from others.
@@ -109,7 +109,7 @@ class Hook:
         return told
 
     def _judged(self, event: Mapping[str, Any], asked: Asked) -> dict[str, Any]:
-        # Without an id from the host, a later question could be about another call.
+        # A deferred call is found again by the host's id. Without an id, a later question could be about another call.
         defers = self._defers and bool(asked.key)
         request = self._request(asked, defers=defers)
         line = Repeating(self._watched, self._ends - _MARGIN_S, keeps=True)
@@ -160,9 +160,9 @@ class Hook:
         return client
 
     def _check_read(self, client: Client | None = None) -> None:
-        """Raise _UnreadError if nobody reads the answer any more. With a client, wait until it has an answer to read.
+        """Raise _UnreadError if nobody reads the hook's answer any more. With a client, wait until it has data to read.
 
-        A released call counts as run, so an approval that comes after that must not release the call.
+        An approval must not release the call if nobody reads the answer: a released call counts as run.
         """
         try:
             watched = select.poll()
@@ -177,7 +177,7 @@ class Hook:
             raise _UnreadError
 
     def _leave(self, request: dict[str, Any]) -> None:
-        """Tell the service that the host has left. Asking again with the same key finds the call."""
+        """Notify the service that the host has ended. The hook asks again with the same key, which finds the call."""
         with self._connect() as client:
             call = client.call("ask", **request)["call"]
             client.call("withdraw", target=call["ref"], left=True)

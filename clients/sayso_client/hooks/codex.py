@@ -74,7 +74,7 @@ def put(text: str, command: str, wait_s: int) -> str:
 def take(text: str) -> str:
     """Return the settings without our hook: only our two tables and our two comments are removed.
 
-    Codex adds tables before the last comment of the file, and so between our comments. They stay.
+    Codex adds tables before the last comment of the file, and so between our comments. Those tables stay.
     """
     before, begun, rest = text.partition(_BEGIN)
     block, ended, after = rest.partition(_END)
@@ -101,8 +101,9 @@ def ours(text: str) -> Any:
 def skipped(file: Path, text: str) -> str | None:
     """Return the catalogue key of the reason for which Codex skips our hook, or None.
 
-    Codex records in the same file which hooks a person trusts and which they switched off. The name of a record is the
-    file, with the links of its folder resolved, and the hook's place in the file. Raises ValueError for broken TOML.
+    Codex records in the same file which hooks a person trusts and which they switched off. The name of such a record
+    has the file's path, with the links in its folder resolved, and the hook's position in the file. Raises ValueError
+    for broken TOML.
     """
     import tomllib
 

@@ -1,4 +1,4 @@
-"""Gemini CLI: the hook BeforeTool (measured with 0.61.0). Our allow doesn't override Gemini's own rules."""
+"""Gemini CLI: the hook BeforeTool (measured with 0.61.0). The hook's `allow` doesn't override Gemini's own rules."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def asked(event: Mapping[str, Any]) -> Asked:
     only(event, "tool_name")
     tool, args = text(event, "tool_name"), arguments(event, "tool_input")
     found = Asked(tool, args, text(event, "cwd"), text(event, "session_id"))
-    # Gemini names the server of an MCP tool. The tool's full name joins the names of server and tool with `_`, so it
-    # can be read in two ways.
+    # Gemini names the server of an MCP tool in the event. The tool's full name isn't enough: it joins the names of
+    # server and tool with `_`, which may also be in these names.
     if isinstance(context := event.get("mcp_context"), dict):
         found.tools = f"mcp__{text(context, 'server_name')}"
     return found

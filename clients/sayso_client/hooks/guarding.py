@@ -74,7 +74,7 @@ def _code(python: str) -> Iterator[Path]:
         ran = subprocess.run(words, capture_output=True, text=True, timeout=30, check=True)  # noqa: S603 - the hook's own command
         package, *loaded = map(Path, json.loads(ran.stdout))
     except (OSError, ValueError, subprocess.SubprocessError):
-        return  # The check that runs the hook reports this.
+        return  # Another check runs the hook itself, and reports that its Python doesn't work.
     yield from package.rglob("*")
     for path in (Path(python), package, *loaded):
         if path.exists():
@@ -83,11 +83,10 @@ def _code(python: str) -> Iterator[Path]:
 
 
 def _changeable(walks: Sequence[Sequence[Path]], user: int | None) -> set[Path]:
-    """Return the files and folders through which the user can change what lies at the end of one of the walks.
+    """Return the files and folders by which the user can change the last path of a walk.
 
-    If `user` is None, any user at all counts.
-
-    A folder at the end of a walk includes everything below it.
+    A walk is the list of files, folders and links on the way to its last path (`_steps`). If that path is a folder,
+    everything below it counts. If `user` is None, the result is for every user of the machine.
     """
     # Most walks lead through the same folders, so each step is looked at once.
     found = {step.parent for step in {step for walk in walks for step in walk} if _replaceable(step, user)}

@@ -47,9 +47,9 @@ _LONGEST_WAIT_S = 7 * 24 * 3600
 class Host(Protocol):
     """The interface of a host's module for the installation (the module also translates the host's events).
 
-    Some hosts also have `LONGEST_S`, the longest wait that they take, and `OVER`: other settings that rule over the
-    user's own. Each of them has a path (from the folder of the user's settings), a name, and the value that switches
-    hooks off.
+    Some hosts also have `LONGEST_S`, the longest wait that they accept in seconds, and `OVER`: settings in other files,
+    which override the user's own. Each entry of `OVER` is a file's path (from the folder of the user's settings), the
+    name of a setting, and the value of the setting that switches hooks off.
     """
 
     #: The name of the host's program, and its lowest version with which the hook was tried.
@@ -174,8 +174,8 @@ class SettingsChange:
             _backup(self.file).unlink(missing_ok=True)
 
 
-#: The file descriptor through which the hook sees whether the host still reads: the shell's own output. The output of
-#: the hook goes to the shell.
+#: A file descriptor of the shell's output, which the host reads. The hook needs it to check whether the host still
+#: reads, because the hook's own output goes to the shell.
 _READER = 3
 
 
@@ -256,7 +256,7 @@ def unplanned(host: str, file: Path) -> SettingsChange:
 
 
 def own_file(known: Host) -> Path:
-    """Return the path of the user's own settings, where the environment says that the host looks for them."""
+    """Return the path of the user's own settings. The environment variables of `MOVED` may have moved them."""
     for variable, below in known.MOVED:
         if folder := os.environ.get(variable):
             return Path(folder).expanduser().absolute() / below
@@ -296,7 +296,10 @@ def _same(one: str, other: str) -> bool:
 
 
 def check_version(host: str) -> str | None:
-    """Return a sentence if the host's version is unknown, or older than the version that was tried; else None."""
+    """Return a sentence if the host is missing, or if its version is unknown or older than the tried version.
+
+    Return None for a version that is known and at least as new.
+    """
     known = module(host)
     program = shutil.which(known.PROGRAM)
     if program is None:
@@ -339,12 +342,12 @@ def checked(host: str, file: Path, users: Iterable[int] | None = None) -> list[t
 
 
 def _named(known: Host, host: str, file: Path) -> str:
-    """Return the words with which `sayso-hooks` works on this file: the host, and the file if it isn't the default."""
+    """Return the arguments of `sayso-hooks` that select this file: the host, and the file if it isn't the default."""
     return host if file == own_file(known) else shlex.join([host, "--file", str(file)])
 
 
 def _switch(known: Host, file: Path, text: str) -> tuple[Path, str] | None:
-    """Return a setting with which the host runs tools without asking the hook in this file, and its file, or None."""
+    """Return the file and the name of a setting that keeps the host from asking the hook in `file`, or None."""
     if name := known.off(text):
         return file, name
     for place, switch, value in getattr(known, "OVER", ()):
@@ -403,7 +406,7 @@ def _hook(line: str) -> list[str]:
 
 
 def _programs(line: str) -> list[str]:
-    """Return the shell that runs the hook, then the hook's own command: somebody could change these files."""
+    """Return the program of the shell, and the words of the hook's command. Somebody could change these files."""
     hook = _hook(line)
     return [shlex.split(line)[0], *hook] if hook else []
 
@@ -518,11 +521,10 @@ def _carry_out(change: SettingsChange, told: str, *, yes: bool) -> int:
 
 
 def _tried(line: str) -> tuple[str, str]:
-    """Run an installed command with the event PROBE, which no host sends.
+    """Run an installed command with the event PROBE, which no host sends. Return a colour and a sentence.
 
-    A working hook denies the event. Its reason says whether the service answers, and whether it is the right service. A
-    service that answers on a socket, but refuses this user, may still know the agent's user. A token is the same for
-    both users.
+    `green`: the hook works, and the service answers it. `red`: the hook fails, or the service can't be reached or
+    refuses the hook's token. `yellow`: the service refuses this user on its socket, but may accept the agent's user.
     """
     try:
         ran = subprocess.run(  # noqa: S602 - the line that the host runs, as the host runs it
@@ -542,7 +544,7 @@ def _tried(line: str) -> tuple[str, str]:
 
 
 def _strings(text: str) -> list[str]:
-    """Return all texts of a document in JSON or TOML. If the text is neither, return the texts in our lines."""
+    """Return all strings of a document in JSON or TOML. In another format, return the strings in lines with MARK."""
     left, found = [_document(text)], []
     if left == [None]:
         return [json.loads(line.partition("=")[2]) for line in text.splitlines() if MARK in line]

@@ -35,7 +35,7 @@ PLUGIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "openclaw_plug
 _ID = "sayso"
 #: The last folders of the plugin's path in any installation of Sayso.
 _PLACE = ("sayso_client", "hooks", "openclaw_plugin")
-#: Both plugins are ours, so they read the same answers.
+#: Some of these functions are OpenCode's: we wrote both plugins, and they read the same answers.
 __all__ = ["NAME", "allowed", "asked", "denied", "unjudged"]
 
 
@@ -49,7 +49,10 @@ def asked(event: Mapping[str, Any]) -> Asked:
 
 
 def put(text: str, command: str, wait_s: int) -> str:
-    """Return the settings with our plugin, which runs this command for each call. Raises ValueError for other JSON."""
+    """Return the settings with our plugin, which runs this command for each call.
+
+    Raises ValueError or TypeError if the text isn't a JSON object.
+    """
     from sayso_client.hooks.installing import as_json, from_json
 
     document = from_json(text)
@@ -124,5 +127,5 @@ def _is_ours(path: str) -> bool:
 
 
 def _with(document: dict[str, Any], name: str, value: Any) -> dict[str, Any]:
-    """Return the object with this value under the name, or without the name if the value is empty."""
+    """Return a copy of the object in which `name` has this value. If the value is empty, the copy has no such name."""
     return {key: kept for key, kept in {**document, name: value}.items() if key != name or value}

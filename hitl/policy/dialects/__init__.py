@@ -9,7 +9,7 @@ from hitl.policy.text import ParsedDocument
 
 
 def check(parsed: ParsedDocument, name: str) -> Checked:
-    """Check a parsed document without its presets, which ``compose`` adds.
+    """Return the checked document, without the presets that it names. ``compose`` adds them.
 
     Raises:
         PolicyInvalid: the document must not be used; lists every problem found.

@@ -1,9 +1,9 @@
 """Reads contenox: a JSON document without ``version``.
 
-Such a document is judged directly, or translated to ``version: 1``.
+A policy can use such a document directly, or it can be translated to ``version: 1``.
 
-Unknown keys, odd timeouts and rules that never fire are only warnings here. Values are compared by their text. ``null``
-counts as an absent value.
+In this dialect, unknown keys, odd timeouts and rules that never fire are only warnings. Values are compared by their
+text. ``null`` counts as an absent value.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 _TOP_KEYS = ("version", "default_action", "rules", "compute", "attention")
 _RULE_KEYS = ("tools", "tool", "when", "action", "timeout_s", "on_timeout")
-#: Keys with which ``version: 1`` tightens a policy. This dialect doesn't read them. A document with such a key is
+#: Keys of ``version: 1`` that make a policy stricter. contenox doesn't know them. A document with such a key is
 #: refused, because without the key the document would be weaker than its author meant.
 _TIGHTENING = frozenset(("preset", "forbid", "risk_rules", "risk", "defaults"))
-_MAX_NAMES, _MAX_NAME = 256, 512  # the most entries of a list of models, and the most characters of an entry
+_MAX_NAMES, _MAX_NAME = 256, 512  # at most this many entries in a list of models, and characters in an entry
 
 
 def is_contenox(parsed: text.ParsedDocument) -> bool:
@@ -41,12 +41,10 @@ def is_contenox(parsed: text.ParsedDocument) -> bool:
 
 
 class Reader(ours.Reader):
-    """Reads a document as contenox does. If that reading would be unsafe, the document is refused or read more
-    strictly.
-    """
+    """Reads a document as contenox does. A part that would be unsafe is refused, or read more strictly."""
 
     def document(self) -> Checked:
-        """Read the whole document."""
+        """Return the checked document. Problems are in ``problems``."""
         value = self.folded(self.parsed.value, "", _TOP_KEYS)
         for key in _TIGHTENING.intersection(value):
             self.refuse(pointer_below("", key), f"{key!r} needs 'version: 1'", 'add "version": 1')
@@ -74,11 +72,11 @@ class Reader(ours.Reader):
         self.warn(path, message, suggestion)
 
     def keys(self, value: Mapping[str, Any], path: str, known: Iterable[str]) -> None:
-        """Check the keys, except keys that begin with two slashes, which are comments."""
+        """Check that the keys are known. A key that begins with two slashes is a comment and is skipped."""
         super().keys({key: entry for key, entry in value.items() if not key.startswith("//")}, path, known)
 
     def folded(self, value: Mapping[str, Any], path: str, known: tuple[str, ...]) -> dict[str, Any]:
-        """Return the value with its known keys in lower case, because contenox accepts them in any case."""
+        """Return the object with its known keys in lower case, because contenox accepts these keys in any case."""
         found: dict[str, Any] = {}
         for key, entry in value.items():
             name = key.lower() if key.lower() in known else key
@@ -88,14 +86,13 @@ class Reader(ours.Reader):
         return found
 
     def items(self, value: Any, path: str) -> list[Any]:
-        """Read the entries of a list; ``null`` is an empty list."""
+        """Return the entries of a list, or [] for ``null``."""
         return [] if value is None else super().items(value, path)
 
     def rule(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """Read a rule.
+        """Return the fields of a Rule, from a rule that allows, asks or denies.
 
-        Of the keys that only ``version: 1`` has, two are checked nevertheless: ``exclude_requester`` and
-        ``require_reason`` must be true or false.
+        ``exclude_requester`` and ``require_reason``, which contenox doesn't know, must be true or false.
         """
         value = self.folded(value, path, _RULE_KEYS)
         self.keys(value, path, _RULE_KEYS)
@@ -118,16 +115,19 @@ class Reader(ours.Reader):
         }
 
     def on_timeout(self, value: Any, path: str) -> None:
-        """Read ``approve`` as ``deny``, with a warning: a call that nobody answers is never approved."""
+        """Warn that ``approve`` is read as ``deny``, because a call that nobody answers is never approved."""
         if value == "approve":
             self.warn(path, "'approve' is read as 'deny': silence is never an approval")
         elif value not in ("", None):
             super().on_timeout(value, path)
 
     def seconds(self, value: Any, path: str, low: int = MIN_TIMEOUT_S, high: int = MAX_TIMEOUT_S) -> int | None:
-        """Read a whole number of seconds and bring it within the bounds. 0 and -1 mean no deadline in contenox."""
+        """Return a whole number of seconds, brought within the bounds with a warning.
+
+        In contenox, 0 and -1 mean no deadline; they are read as the upper bound.
+        """
         if value in (0, -1) and type(value) is int:
-            self.warn(path, f"{value} meant no deadline; read as {high} s (7 days)")
+            self.warn(path, f"{value} meant no deadline; it is read as {high} s (7 days)")
             return high
         if type(value) is not int or low <= value <= high:
             return super().seconds(value, path, low, high)
@@ -138,7 +138,7 @@ class Reader(ours.Reader):
         return min(max(value, low), high)
 
     def names(self, value: Any, path: str) -> tuple[str, ...]:
-        """Read one name or pattern. The result is empty if the rule is for every name."""
+        """Return the one name or pattern that a rule is for, or () for every name."""
         if value is None:
             return ()
         if isinstance(value, list):
@@ -147,35 +147,35 @@ class Reader(ours.Reader):
         return super().names(value, path)
 
     def name(self, value: Any, path: str) -> None:
-        """Check a name, with a warning for a pattern, because contenox compares names letter by letter."""
+        """Check a tool name. Warn of a pattern, because contenox compares names letter by letter."""
         if not isinstance(value, str):
             super().name(value, path)
             return
         self.possible(value, path)
         if value != "*" and is_pattern(value):
-            self.warn(path, f"{value!r} was compared letter by letter; read as a glob where that is stricter")
+            self.warn(path, f"{value!r} was compared exactly in contenox; it is read as a glob if that is stricter")
 
     def group(self, value: Any, path: str) -> tuple[When, ...]:
-        """Read conditions that must all hold. An empty list means no conditions."""
+        """Return the conditions of a rule, which must all hold. The list may be empty."""
         return tuple(self.when(entry, pointer_below(path, at)) for at, entry in enumerate(self.items(value, path)))
 
     def when(self, value: Any, path: str) -> When:
-        """Read a single condition, because contenox has no groups of conditions."""
+        """Return one checked condition. contenox has no groups of conditions, so a group is a problem."""
         if isinstance(value, dict):
             return self.condition(self.folded(value, path, ours.CONDITION_KEYS), path)
         return super().when(value, path)
 
     def unkeyed(self, path: str, op: str) -> None:
-        """Accept a key although the operator takes no key."""
+        """Accept a key for an operator that takes no key. Only ``version: 1`` refuses it."""
 
     def role(self, key: str, path: str) -> None:
-        """Accept any key, because contenox has no roles."""
+        """Accept a key that begins with ``@``, because contenox has no roles."""
 
     def whole_names(self, value: Any, path: str) -> None:
-        """Accept a pattern among the names of a set."""
+        """Accept a pattern in a list of whole names. Only ``version: 1`` refuses it."""
 
     def value(self, value: dict[str, Any], path: str, op: str, operator: Operator) -> Any:
-        """Read the value of a condition. If contenox has the operator too, read the value as contenox does."""
+        """Return the value of a condition. If contenox has the operator too, the value is read as contenox reads it."""
         if operator.contenox_check is None:
             return super().value(value, path, op, operator)
         given = value.get("value")
@@ -185,10 +185,10 @@ class Reader(ours.Reader):
         return self.checked("" if given is None else given, path, op, operator, operator.contenox_check)
 
     def block(self, value: Any, path: str, known: Mapping[str, tuple[str, Callable[[Any], bool]]]) -> None:
-        """Check a block beside the rules, such as ``compute``, as contenox does. Sayso doesn't enforce it."""
+        """Check a block of limits, such as ``compute``, as contenox does. Warn that Sayso doesn't enforce it."""
         if value is None:
             return
-        self.warn(path, "is checked, but not enforced here")
+        self.warn(path, "is checked, but Sayso doesn't enforce it")
         if not isinstance(value, dict):
             self.refuse(path, "takes keys and values")
             return
@@ -213,8 +213,8 @@ def _are_names(value: Any) -> bool:
     return named and len(value) <= _MAX_NAMES and all(len(one) <= _MAX_NAME for one in value)
 
 
-#: The blocks beside the rules. For each key of a block: its allowed values in words, and a function that checks a
-#: value.
+#: The blocks of limits, ``compute`` and ``attention``. Each key has its allowed values in words, and a function that
+#: checks a value.
 _NAMES = (f"a list of up to {_MAX_NAMES} names", _are_names)
 _COMPUTE: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
     "maxTurns": _count(1),
@@ -230,11 +230,11 @@ _ATTENTION: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
 }
 
 
-# --- as a document of ours
+# --- translation to version 1
 
 
 def translated(writer: Translation, checked: Checked) -> dict[str, Any]:
-    """Return a ``version: 1`` document with the same rules, without the rules that can never apply."""
+    """Return a ``version: 1`` document with the same rules, except rules that can never apply."""
     for warning in checked.warnings:
         writer.differ(warning.path.lstrip("/") or "document", warning.message)
     return {
@@ -250,11 +250,11 @@ def _rule(writer: Translation, rule: Rule) -> dict[str, Any] | None:
         if names:
             found[key] = names[0]
         if rule.literal and any(is_pattern(name) for name in names):
-            writer.differ(rule.name, f"the name {names[0]!r} matched no tool; the allow is left out")
+            writer.differ(rule.name, f"the name {names[0]!r} matched no tool; the allow rule is left out")
             return None
     when = [_condition(writer, part, rule, at) for at, part in enumerate(rule.when.parts)]
     if None in when:
-        writer.differ(rule.name, "left out: a condition of it can never hold")
+        writer.differ(rule.name, "left out: one of its conditions can never hold")
         return None
     if when:
         found["when"] = when
@@ -283,12 +283,12 @@ def _condition(writer: Translation, part: When, rule: Rule, at: int) -> dict[str
 
 
 def _first(content: Mapping[str, Any], name: str) -> Any:
-    """Return the first entry of that name in any case, as `folded` does, or None."""
+    """Return the value of the first key with this name in upper or lower case, as `folded` does, or None."""
     return next((entry for key, entry in content.items() if str(key).lower() == name), None)
 
 
 def _texts_of(value: str) -> list[Any]:
-    """Return the text. If it spells a number or a boolean, return that value too."""
+    """Return a list with the text and, if the text spells a number or a boolean, that value."""
     word = {"true": True, "false": False}.get(value)
     number = values.number(value) if re.fullmatch(r"-?(?:0|[1-9]\d*)(?:\.\d+)?", value) else None
     if word is not None:

@@ -1,4 +1,4 @@
-"""Reads policies of harombe: the section ``security: hitl:`` of its configuration, or a list of its rules."""
+"""Reads policies of harombe: the section ``security.hitl`` of a harombe configuration, or only a list of rules."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from hitl.policy.model import RISKS
 from hitl.policy.operators import OPERATORS
 from hitl.policy.operators.base import BadValue
 
-# harombe's own timeout. It applies if neither the rule nor its level nor the section sets a timeout.
+# Seconds. harombe's own timeout, for a rule without a timeout if its risk level and the section don't set one either.
 _TIMEOUT_S: Final = 60
 _HIGH: Final = ("high", "critical")
 _SECTION = ("enabled", "rules", "hitl_rules", "policies", "default_timeout", "timeout", "approval_timeout",
             "notification", "high_risk_tools", "auto_approve_low_risk")  # fmt: skip
-_SKIPS: Final = "allow_skip lets people switch further questions off there; here each call is asked about"
+_SKIPS: Final = "allow_skip lets people switch off further questions in harombe; Sayso asks about each call"
 _LEVEL = ("require_approval", "timeout", "allow_skip", "require_reason")
 
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """The settings of one risk level under ``policies``."""
+    """The settings of one risk level, from the key ``policies``. ``asks`` is None if the level doesn't set it."""
 
     asks: bool | None = None
     timeout_s: int | None = None
@@ -41,7 +41,7 @@ def read(writer: Translation, parsed: text.ParsedDocument) -> dict[str, Any]:
         return {"version": 1}
     writer.differ(
         "document",
-        "a tool without a rule is asked about as before; its risk is the classifier's (unknown: high), not 'medium'",
+        "a tool without a rule is asked about, as in harombe; the classifier rates its risk, not 'medium'",
     )
     levels = _levels(writer, section.get("policies", {}), f"{path}/policies")
     default = _settings(writer, section, path)
@@ -57,8 +57,10 @@ def read(writer: Translation, parsed: text.ParsedDocument) -> dict[str, Any]:
 
 
 def _section(writer: Translation, value: Any, path: str) -> tuple[dict[str, Any], str]:
-    """Return the section about approvals, which may be at several places. The settings beside it are listed as
-    differences.
+    """Find the section about approvals. Return it, and its path in the document.
+
+    The section may be below ``security`` and ``hitl``, or be the whole document. Each other setting there is reported
+    as a difference, because Sayso doesn't follow it.
     """
     if isinstance(value, list):
         return {"rules": value}, path
@@ -68,7 +70,7 @@ def _section(writer: Translation, value: Any, path: str) -> tuple[dict[str, Any]
         if isinstance(value.get(key), dict):
             for other, entry in value.items():
                 if other != key:
-                    writer.left_out(f"{path}/{other}".strip("/").replace("/", "."), entry, "it is no part of a policy")
+                    writer.left_out(f"{path}/{other}".strip("/").replace("/", "."), entry, "it isn't part of a policy")
             return _section(writer, value[key], f"{path}/{key}")
     if path == "/security":
         writer.refuse(path, "has no section 'hitl'")
@@ -80,7 +82,7 @@ def _section(writer: Translation, value: Any, path: str) -> tuple[dict[str, Any]
 
 
 def _settings(writer: Translation, section: dict[str, Any], path: str) -> int:
-    """Read the keys beside the rules, and add the differences that these keys cause.
+    """Read the settings of the section that are not rules. Add a difference for each setting that Sayso doesn't follow.
 
     Return the default timeout in seconds.
     """
@@ -89,14 +91,14 @@ def _settings(writer: Translation, section: dict[str, Any], path: str) -> int:
         section,
         "enabled",
         path,
-        off="asks about nothing there; this policy asks. Don't use it to ask about none",
+        off="makes harombe ask about nothing; this policy asks, so don't use it for that",
     )
     _switch(
         writer, section, "auto_approve_low_risk", path,
-        on="runs low risks unasked there; here a rule does so only if it says require_approval: false",
+        on="makes harombe run low risks unasked; Sayso does so only for a rule with require_approval: false",
     )  # fmt: skip
     if "notification" in section:
-        writer.left_out("notification", section["notification"], "where cards go is set by routes in sayso.toml")
+        writer.left_out("notification", section["notification"], "routes in sayso.toml set where cards go")
     tools = section.get("high_risk_tools", [])
     if not isinstance(tools, list) or not all(map(_is_name, tools)):
         writer.refuse(f"{path}/high_risk_tools", "'high_risk_tools' takes names of tools")
@@ -126,7 +128,7 @@ def _risky(tools: Any) -> dict[str, Any] | None:
     return {"id": "high-risk-tools", "tool": list(tools), "action": "approve", "risk": "high"}
 
 
-# --- policies for risk levels
+# --- reading the settings of each risk level
 
 
 def _levels(writer: Translation, value: Any, path: str) -> dict[str, _Level]:
@@ -158,7 +160,7 @@ def _level(writer: Translation, value: Any, path: str, level: str) -> _Level:
         writer.differ(where, f"runs {level} calls without a question; here they are asked about")
         asks = True
     elif asks is False:
-        writer.differ(where, "without approval run the rules of this level; a tool without a rule is asked about")
+        writer.differ(where, "the rules of this level run without approval; Sayso asks about a tool without a rule")
     if value.get("allow_skip"):
         writer.differ(where, _SKIPS)
     timeout = writer.timeout(where, value["timeout"]) if "timeout" in value else None
@@ -174,7 +176,7 @@ def _told(level: _Level) -> dict[str, Any]:
     return found
 
 
-# --- rules
+# --- translation of rules
 
 
 def _is_name(value: Any) -> bool:
@@ -185,7 +187,7 @@ def _is_flag(value: Any) -> bool:
     return isinstance(value, bool)
 
 
-#: For each key of a rule, a check of its value, and the values that it takes in words.
+#: Key of a rule -> a function that checks its value, and its allowed values in words.
 _PARTS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "tools": (lambda value: isinstance(value, list) and bool(value) and all(map(_is_name, value)), "names of tools"),
     "risk": (lambda value: value in RISKS, "low, medium, high or critical"),
@@ -216,7 +218,7 @@ def _rule(writer: Translation, rule: Any, path: str, at: int, levels: Mapping[st
     }
     for name in rule["tools"]:
         if is_pattern(name):
-            writer.differ(where, f"the name {name!r} was compared letter by letter; here it is a pattern")
+            writer.differ(where, f"the name {name!r} was compared exactly in harombe; Sayso reads it as a pattern")
     place = _Place(writer, path, where, asks)
     when = [part for one in rule.get("conditions") or () for part in _condition(place, one)]
     if when:
@@ -228,10 +230,10 @@ def _rule(writer: Translation, rule: Any, path: str, at: int, levels: Mapping[st
 
 
 def _asks(writer: Translation, rule: dict[str, Any], where: str, level: _Level) -> bool:
-    """Return whether a rule asks people.
+    """Return whether the translated rule asks people. Add a difference if the original rule doesn't ask.
 
-    The rule's own setting counts. If the rule has no such setting, the setting of its level counts. But a rule always
-    asks if its level asks, or if its risk is high or critical.
+    The rule's own setting decides, or else the setting of its risk level, or else it asks. A rule always asks if its
+    level asks, or if its risk is high or critical.
     """
     asks = rule.get("require_approval", level.asks if level.asks is not None else True)
     if not asks and level.asks:
@@ -241,7 +243,7 @@ def _asks(writer: Translation, rule: dict[str, Any], where: str, level: _Level) 
         writer.differ(where, f"runs {rule['risk']} calls without a question; here they are asked about")
         return True
     if not asks and rule.get("require_reason"):
-        writer.differ(where, "require_reason means nothing where nobody is asked")
+        writer.differ(where, "require_reason has no effect on a rule that asks nobody")
     return bool(asks)
 
 
@@ -263,7 +265,7 @@ def _describe(writer: Translation, rule: dict[str, Any], where: str, found: dict
         if key in rule and "message" not in found and str(rule[key]).strip():
             found["message"] = str(rule[key])
         elif key in rule:
-            writer.differ(where, f"the {key} {rule[key]!r} is left out: cards show the description")
+            writer.differ(where, f"the {key} {rule[key]!r} is left out, because cards show the description")
 
 
 def _is_rule(writer: Translation, rule: dict[str, Any], path: str) -> bool:
@@ -280,12 +282,12 @@ def _is_rule(writer: Translation, rule: dict[str, Any], path: str) -> bool:
     return not wrong
 
 
-# --- conditions
+# --- translation of conditions
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The rule that is being translated: its place in the document, and whether it asks people or allows."""
+    """The rule that is being translated: its place in the document, and whether it asks people or allows calls."""
 
     writer: Translation
     path: str
@@ -323,7 +325,7 @@ def _condition(place: _Place, condition: Any) -> list[dict[str, Any]]:
 
 
 def _wrong_value(condition: dict[str, Any]) -> str | None:
-    """Return the fault in the value of a condition, or None."""
+    """Return what is wrong with the values of a condition, in words, or None."""
     members = condition.get("in", [None])
     if not isinstance(members, list) or not members:
         return "'in' takes a list with at least one entry"
@@ -342,7 +344,7 @@ def _wrong_value(condition: dict[str, Any]) -> str | None:
 
 
 def _equal_to(wanted: list[Any], key: str) -> dict[str, Any]:
-    """Return a condition for equality as in Python, where 1 equals true."""
+    """Return a condition that holds if the argument equals a wanted value as in Python, where 1 equals true."""
     found: list[Any] = []
     for one in wanted:
         found.append(one)
@@ -367,9 +369,9 @@ def _is_path(pattern: str, key: str) -> bool:
 
 
 def _pattern(place: _Place, pattern: str, key: str) -> list[dict[str, Any]]:
-    """Translate a pattern. harombe tries a pattern only at the start of the text.
+    """Return the conditions for a regular expression. harombe matches an expression only at the start of the text.
 
-    In a rule that asks, the translated pattern is searched anywhere in the text, so that the rule asks about more
+    In a rule that asks, the translated expression may match anywhere in the text, so that the rule asks about more
     calls.
     """
     negative = _LOOKAHEAD.fullmatch(pattern)
@@ -381,13 +383,13 @@ def _pattern(place: _Place, pattern: str, key: str) -> list[dict[str, Any]]:
         return found + (_pattern(place, f"{flags}^{rest}", key) if rest else [])
     if _LOOKS_AROUND.search(pattern):
         place.refuse(
-            f"the pattern {pattern!r} needs look-around or back-references, which a linear-time search does not have",
+            f"the pattern {pattern!r} needs look-around or back-references, which a linear-time search doesn't support",
         )
         return []
     flags = starts[0] if (starts := _FLAGS.findall(pattern)) else ""
     plain = pattern[len(flags) :]
     if op == "path_matches":
-        place.differ(f"{key!r} is also judged as a path, so that '//', '..' and links do not evade {pattern!r}")
+        place.differ(f"{key!r} is also judged as a path, so that '//', '..' and links can't evade {pattern!r}")
     if not place.asks:
         return [{"key": key, "op": op, "value": f"{flags}^(?:{plain})"}]
     if not all(part.startswith("^") for part in plain.split("|")):

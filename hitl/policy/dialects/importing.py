@@ -28,22 +28,22 @@ ForeignFormat = Literal["harombe", "contenox", "laravel-hitl"]
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A translated document, and a sentence for each place where it decides differently from the original."""
+    """A translated document, and one sentence for each difference of its verdicts from the original's."""
 
     document: dict[str, Any]
     differences: tuple[str, ...]
 
     @property
     def text(self) -> str:
-        """The document as YAML, with the differences as comments above it."""
-        import yaml  # noqa: PLC0415 - only for writing
+        """The document as YAML. Comments above it list the differences of its verdicts."""
+        import yaml  # noqa: PLC0415 - slow to import, and only writing needs it
 
         notes = "".join(f"# {line}\n" for difference in self.differences for line in difference.splitlines())
         return notes + yaml.safe_dump(self.document, sort_keys=False, allow_unicode=True, width=110)
 
 
-def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A002 - the public name
-    """Translate another system's document.
+def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A002 - callers know it as format=
+    """Return the translation of another system's document, with the differences of the verdicts.
 
     Raises:
         PolicyInvalid: the document is not well formed or has a setting without a safe meaning here, or the format is
@@ -67,7 +67,7 @@ def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A
 
 
 def _translated(writer: Translation, parsed: text.ParsedDocument, format: ForeignFormat) -> dict[str, Any]:  # noqa: A002
-    from hitl.policy.dialects import harombe, laravel  # noqa: PLC0415 - only for imports
+    from hitl.policy.dialects import harombe, laravel  # noqa: PLC0415 - these formats are seldom needed
 
     if format == "contenox":
         return contenox.translated(writer, check(parsed, format))
@@ -79,7 +79,7 @@ def _tidy(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_impossible(document: dict[str, Any], writer: Translation) -> dict[str, Any]:
-    """Leave out rules that can never fire, because a ``version: 1`` document with such a rule is refused."""
+    """Return the document without rules that can never fire, because ``version: 1`` refuses such rules."""
     checked = _checked(document)
     if "rules" not in document:
         return document
@@ -96,11 +96,12 @@ def _without_impossible(document: dict[str, Any], writer: Translation) -> dict[s
 
 
 def _doubting(rules: Sequence[Rule]) -> set[str]:
-    """Return the paths of deny and ask rules that an earlier allow rule with conditions covers.
+    """Return the paths of deny and ask rules which the linter wrongly takes for rules that never fire.
 
-    They count as rules that never fire, but they are needed: if the call leaves the conditions in doubt, the allow is
-    skipped, and the deny or ask still applies. The caller puts each condition of these rules into a separate ``any``
-    group. The meaning stays the same, but the condition then differs from the allow rule's, so the rule isn't covered.
+    An earlier allow rule covers such a rule: it has conditions, and all of them are conditions of the later rule too.
+    But if a call leaves these conditions in doubt, the allow rule is skipped, and the later rule still applies. So the
+    caller puts each condition of the later rule into a separate ``any`` group. The meaning stays the same, but the
+    linter then sees different conditions.
     """
     return {rule.path for rule, by in covered(rules) if by.action == "allow" != rule.action and by.when.parts}
 

@@ -1,4 +1,4 @@
-"""Reads laravel-ai-guardrails: its whole configuration, its keys with dots, or only a set of destructive tools."""
+"""Reads laravel-ai-guardrails: its configuration (sections, or keys with dots), or only a set of destructive tools."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any, Final
 from hitl.policy import text
 from hitl.policy.dialects.translation import Translation
 
-#: The tools in the package's own configuration. They apply if the host's configuration names no tools.
+#: The destructive tools in the package's default configuration. They count if the given configuration names no tools.
 _PUBLISHED: Final = ("refund", "delete", "send_email")
 _HITL = ("enabled", "destructive_tools", "fallback", "allowed_tool_classes", "mode")
 _AUTHORIZATION = ("enabled", "ability", "owner_key_depth", "destructive_match")
-#: Sections about other things than tool calls. The value says why the section is left out.
+#: Section that is not about tool calls -> the reason, in words, why it is left out.
 _ELSEWHERE: Final = {
-    "tool_firewall": "Sayso changes no arguments; deny or ask about owner keys by rules of your own",
-    "input_screen": "prompts are not screened here",
-    "output_handler": "answers are not rewritten here",
-    "normalization": "it prepares prompts, which are not screened here",
-    "pattern_safety": "patterns here are RE2, which can't run away; what can't be told asks",
+    "tool_firewall": "Sayso changes no arguments; write your own rules that deny or ask about owner keys",
+    "input_screen": "Sayso doesn't screen prompts",
+    "output_handler": "Sayso doesn't rewrite answers",
+    "normalization": "it prepares prompts, which Sayso doesn't screen",
+    "pattern_safety": "patterns in Sayso are RE2, whose time is bounded; if a pattern can't be judged, the call asks",
     "audit": "every call is on Sayso's own record",
     "firewall_log": "every call is on Sayso's own record",
     "output_stats": "every call is on Sayso's own record",
@@ -26,7 +26,7 @@ _ELSEWHERE: Final = {
     "settings_audit": "each policy that comes into force is on Sayso's own record",
     "audit_hygiene": "secrets are masked on cards; the record keeps the arguments",
     "retention": "the record is not pruned by the policy",
-    "events": "who is told is set by routes in sayso.toml",
+    "events": "routes in sayso.toml set who is notified",
     "api": "the HTTP listener is set in sayso.toml",
     "mcp": "MCP servers are set in sayso.toml",
 }
@@ -56,7 +56,10 @@ def read(writer: Translation, parsed: text.ParsedDocument) -> dict[str, Any]:
 
 
 def _nested(writer: Translation, value: dict[str, Any]) -> dict[str, Any]:
-    """Return the configuration without its wrappers, with keys that have dots turned into sections."""
+    """Return the configuration as nested sections.
+
+    Outer sections ``ai-guardrails`` and ``settings`` are removed. A key with dots becomes nested sections.
+    """
     for wrapper in ("ai-guardrails", "settings"):
         inner = value.get(wrapper)
         if len(value) == 1 and isinstance(inner, dict) and "store" not in inner:
@@ -91,32 +94,36 @@ def _are_names(value: Any) -> bool:
 
 
 def _switches(writer: Translation, value: dict[str, Any]) -> None:
-    """Report each setting of the original that could let tools run without asking people.
+    """Add a difference for each setting of the original that could let tools run without asking people.
 
-    The translated policy can't switch asking off; use `mode` in sayso.toml.
+    A policy of Sayso can't do that. The setting `mode` in sayso.toml can.
     """
     hitl, modes = value.get("hitl", {}), value.get("modes", {})
     for where, switch in (("enabled", value.get("enabled", True)), ("hitl.enabled", hitl.get("enabled", True))):
         if switch not in (True, 1, "true", "1"):
             writer.differ(
-                where, f"{switch!r} runs every tool unasked there; this policy asks. Don't use it to ask about none"
+                where,
+                f"{switch!r} makes the package run every tool unasked; this policy asks, so don't use it for that",
             )
         elif where == "hitl.enabled" and "enabled" in hitl:
-            writer.differ(where, "a policy that is in use asks; there is no switch in it")
+            writer.differ(where, "a policy in use asks; it has no switch")
     for key, mode in modes.items():
         where = f"modes.{key}"
         if key != "hitl":
-            writer.differ(where, "left out: it guards something else than tool calls")
+            writer.differ(where, "left out: it guards something other than tool calls")
         elif str(mode).strip().lower() == "monitor":
             writer.differ(
-                where, "'monitor' runs tools unasked there; this policy asks. Set mode = \"monitor\" in sayso.toml"
+                where,
+                "'monitor' makes the package run tools unasked; this policy asks. Set mode = \"monitor\" in sayso.toml",
             )
         elif str(mode).strip().lower() == "off":
-            writer.differ(where, "'off' runs tools unasked there; this policy asks. Set mode = \"off\" in sayso.toml")
+            writer.differ(
+                where, "'off' makes the package run tools unasked; this policy asks. Set mode = \"off\" in sayso.toml"
+            )
         elif mode != "enforce":
             writer.differ(where, f"{mode!r} is read as 'enforce'")
     if "mode" in hitl:
-        writer.differ("hitl.mode", f"{hitl['mode']!r} is a setting of sayso.toml here: mode")
+        writer.differ("hitl.mode", f"{hitl['mode']!r} is the setting mode of sayso.toml in Sayso")
 
 
 def _authorization(writer: Translation, section: dict[str, Any]) -> None:
@@ -125,14 +132,14 @@ def _authorization(writer: Translation, section: dict[str, Any]) -> None:
         if key not in _AUTHORIZATION:
             writer.refuse(f"/tool_authorization/{key}", f"{key!r} is not known")
         elif key == "enabled":
-            said = "who may call which tool is set by requesters in sayso.toml"
+            said = "requesters in sayso.toml set who may ask for a tool"
             writer.differ(where, f"{entry!r} is left out: {said}")
         elif key != "destructive_match":
-            writer.differ(where, f"{entry!r} is left out: there is no such check in a policy")
+            writer.differ(where, f"{entry!r} is left out: a policy has no such check")
 
 
 def _destructive(writer: Translation, hitl: dict[str, Any]) -> list[str]:
-    """Return the names of the destructive tools, and list the differences for the keys beside them."""
+    """Return the names of the destructive tools. Add a difference for each other key that Sayso doesn't follow."""
     for key in hitl:
         if key not in _HITL:
             writer.refuse(f"/hitl/{key}", f"{key!r} is not known")
@@ -140,7 +147,7 @@ def _destructive(writer: Translation, hitl: dict[str, Any]) -> list[str]:
     if fallback == "pass":
         writer.differ(
             "hitl.fallback",
-            "'pass' runs tools where nobody can be asked; here only tools that sayso.toml names in fallback pass then",
+            "'pass' runs tools if nobody can be asked; in Sayso, fallback in sayso.toml names the tools that pass",
         )
     elif fallback != "deny":
         writer.differ("hitl.fallback", f"{fallback!r} is read as 'deny'")
@@ -148,7 +155,9 @@ def _destructive(writer: Translation, hitl: dict[str, Any]) -> list[str]:
         writer.differ("hitl.allowed_tool_classes", _classes(hitl["allowed_tool_classes"]))
     names = hitl.get("destructive_tools", list(_PUBLISHED))
     if "destructive_tools" not in hitl:
-        writer.differ("hitl.destructive_tools", f"is not given; the package's own are taken: {', '.join(_PUBLISHED)}")
+        writer.differ(
+            "hitl.destructive_tools", f"is missing; the package's default tools are used: {', '.join(_PUBLISHED)}"
+        )
     if not _are_names(names):
         writer.refuse("/hitl/destructive_tools", "'destructive_tools' takes a list of names")
         return []
@@ -158,11 +167,11 @@ def _destructive(writer: Translation, hitl: dict[str, Any]) -> list[str]:
 def _classes(value: Any) -> str:
     if value in ([], None):
         return (
-            "an empty list restricts nothing there; here an empty list runs nothing. Which tools the service may run is"
-            " tools.allow in sayso.toml, and leaving it out allows all workspace tools"
+            "an empty list restricts nothing in the package; here an empty list runs nothing. tools.allow in sayso.toml"
+            " lists the tools that the service may run; without it, all workspace tools may run"
         )
     shown = ", ".join(map(str, value)) if isinstance(value, list) else repr(value)
-    return f"{shown} is left out: which tools the service may run is tools.allow in sayso.toml, by name, not by class"
+    return f"{shown} is left out: tools.allow in sayso.toml lists the tools that may run, by name and not by class"
 
 
 def _document(writer: Translation, names: list[str], match: Any) -> dict[str, Any]:
@@ -172,14 +181,14 @@ def _document(writer: Translation, names: list[str], match: Any) -> dict[str, An
     document: dict[str, Any] = {"version": 1, "default_action": "allow", "rules": []}
     writer.differ(
         "document",
-        "tools outside the set run without a question, as before; give 'risk' actions to ask about risky ones",
+        "tools outside the set run unasked, as in the package; add actions under 'risk' to ask about risky ones",
     )
     rule: dict[str, Any] = {"id": "destructive", "action": "approve"}
     if match == "substring" and "" in names:
         writer.differ("destructive", "an empty entry covers every tool; the rule has no condition")
     elif kept := [name for name in names if name.strip()]:
         rule["when"] = [{"op": "destructive_set", "value": kept, "match": match}]
-        writer.differ("destructive", "upper and lower case are taken for the same")
+        writer.differ("destructive", "upper and lower case count as the same")
     else:
         writer.differ("destructive", "the set is empty: nothing is asked about")
         return document

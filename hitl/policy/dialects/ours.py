@@ -1,6 +1,7 @@
-"""The dialect ``version: 1``. This dialect is strict: it refuses any entry that would not do what the entry says.
+"""The dialect ``version: 1``. It is strict: an entry that can't do what it says is a problem.
 
-The tables below are the grammar. The reader follows the tables, and the JSON Schema (2020-12) is made from them.
+The tables at the end of this module are the grammar. The reader follows the tables, and the JSON Schema (2020-12) is
+made from them.
 """
 
 from __future__ import annotations
@@ -50,10 +51,10 @@ CONDITION_KEYS = ("key", "op", "value", "match")
 
 
 class Reader(Notes):
-    """Reads a document: its settings, rules and conditions."""
+    """Reads a document into a Checked: its settings, rules and conditions. Each method reads one kind of entry."""
 
     def document(self) -> Checked:
-        """Read the whole document."""
+        """Return the checked document. Problems are in ``problems``."""
         self.version(self.parsed.value)
         found = self.record(self.parsed.value, "", DOCUMENT)
         defaults = found.get("defaults", {})
@@ -72,7 +73,7 @@ class Reader(Notes):
         )
 
     def version(self, value: Mapping[str, Any]) -> None:
-        """Refuse a document with another version or without a version."""
+        """Add a problem if the document's version isn't 1."""
         version = value.get("version")
         if type(version) is not int or version != OURS:
             missing = "version" not in value
@@ -80,7 +81,7 @@ class Reader(Notes):
             self.refuse("" if missing else "/version", said, "write 'version: 1'")
 
     def presets(self, value: Any, path: str) -> None:
-        """Refuse unknown presets, and a list that names a preset twice."""
+        """Add a problem for an unknown preset, an empty list, or a list that names a preset twice."""
         listed = value if isinstance(value, list) else [value]
         if not listed:
             self.refuse(path, "is an empty list", "leave it out")
@@ -89,10 +90,10 @@ class Reader(Notes):
         if len(listed) > len({str(one) for one in listed}):
             self.refuse(path, "names a preset twice")
 
-    # --- cards
+    # --- reading the additions to cards
 
     def cards(self, value: Any, path: str) -> dict[str, CardTerms]:
-        """Read the additions to cards, by the name of the tool."""
+        """Return the additions to cards: name of the tool -> additions."""
         if not isinstance(value, dict):
             self.refuse(path, "takes tools and their cards")
             return {}
@@ -103,7 +104,7 @@ class Reader(Notes):
         return {tool: self.card(entry, pointer_below(path, tool)) for tool, entry in value.items()}
 
     def card(self, value: Any, path: str) -> CardTerms:
-        """Read the additions to the cards of one tool."""
+        """Return the additions to the cards of one tool: headline, fields, and the sentence about undoing."""
         if not isinstance(value, dict) or not value:
             self.refuse(path, f"takes {', '.join(CARD)}")
             return CardTerms()
@@ -112,7 +113,7 @@ class Reader(Notes):
         return CardTerms(**self.record(value, path, CARD))
 
     def headline(self, value: Any, path: str) -> str:
-        """Read a headline. Refuse a template that can't be filled."""
+        """Return the template of a headline, or '' with a problem if the template can't be filled."""
         template = self.text(value, path) or ""
         try:
             return template and check_headline(template)
@@ -121,23 +122,23 @@ class Reader(Notes):
             return ""
 
     def undo(self, value: Any, path: str) -> str:
-        """Read a sentence about undoing."""
+        """Return the sentence that says how to undo the call. Add a problem if it is too long."""
         sentence = self.text(value, path) or ""
         if len(sentence) > LONGEST_UNDO:
             self.refuse(path, f"has more than {LONGEST_UNDO} characters")
         return sentence
 
     def fields(self, value: Any, path: str) -> tuple[str, ...]:
-        """Read the names of the arguments that a card shows below its headline. The list may be empty."""
+        """Return the names of the arguments that a card shows below its headline. The list may be empty."""
         found = self.items(value, path)
         if not all(isinstance(name, str) and name for name in found):
             self.refuse(path, "takes a list of argument names", "such as ['note']")
         return tuple(found)
 
-    # --- rules
+    # --- reading rules
 
     def rules(self, value: Any, path: str, read: Callable[[dict[str, Any], str], dict[str, Any]]) -> tuple[Rule, ...]:
-        """Read the rules of one list. ``read`` turns the keys of a rule into the fields of a Rule."""
+        """Return the rules of one list of the document. ``read`` turns the keys of a rule into the fields of a Rule."""
         found: list[Rule] = []
         names = set()
         for at, entry in enumerate(self.items(value, path)):
@@ -154,29 +155,29 @@ class Reader(Notes):
         return tuple(found)
 
     def rule(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """Read a rule that allows, asks or denies."""
+        """Return the fields of a Rule, from a rule that allows, asks or denies."""
         found = self.record(value, path, RULE, ("action",))
         found.pop("on_timeout", None)
         return {**found, "harmless": found.get("harmless") or ()}
 
     def forbidding(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """Read a rule of the list ``forbid``, which denies calls."""
+        """Return the fields of a Rule, from a rule of the list ``forbid``. Such a rule denies calls."""
         return {"action": "deny", **self.record(value, path, FORBID)}
 
     def risk_rule(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """Read a rule of the list ``risk_rules``, which sets or raises a risk."""
+        """Return the fields of a Rule, from a rule of the list ``risk_rules``. Such a rule sets or raises a risk."""
         if ("risk" in value) == ("at_least" in value):
             self.refuse(path, "needs one of 'risk' (the level) and 'at_least' (raise to it)")
         return self.record(value, path, RISK_RULE)
 
     def on_timeout(self, value: Any, path: str) -> None:
-        """Refuse every value except ``deny``: a call that nobody answers is never approved."""
+        """Add a problem for every value except ``deny``, because a call that nobody answers is never approved."""
         if value != "deny":
             said = f"{value!r} is not possible: silence is never an approval"
             self.refuse(path, said, "write 'on_timeout: deny' or leave it out")
 
     def names(self, value: Any, path: str) -> tuple[str, ...]:
-        """Read a name or a list of names. The result is empty if the rule is for every name."""
+        """Return the names of tools, or of tool groups, that a rule is for, or () for every name."""
         listed = value if isinstance(value, list) else [value]
         if not listed:
             self.refuse(path, "is an empty list", "leave it out to match every name")
@@ -186,7 +187,7 @@ class Reader(Notes):
         return named if len(named) == len(listed) else ()
 
     def name(self, value: Any, path: str) -> None:
-        """Refuse a name that no tool can have."""
+        """Add a problem for a name that no tool can have."""
         if not isinstance(value, str):
             self.refuse(path, "takes a name, or a list of names")
         elif not value.strip():
@@ -195,32 +196,29 @@ class Reader(Notes):
             self.possible(value, path)
 
     def possible(self, value: str, path: str) -> None:
-        """Check that a tool can have this name.
-
-        If no tool can have it, add a problem, or a warning in a lenient dialect.
-        """
+        """Add a problem, or in a lenient dialect a warning, if no tool can have this name."""
         try:
             check_name(value)
         except BadName as error:
             self.strictly(path, f"the name {value!r} {error}", error.suggestion)
 
     def kinds(self, value: Any, path: str) -> tuple[str, ...]:
-        """Read the kinds of tools that a rule is for."""
+        """Return the kinds of tools, such as ``read``, that a rule is for."""
         found = value if isinstance(value, list) else [value]
         if not found:
             self.refuse(path, "is an empty list", "leave it out to match every kind")
         return tuple(self.choice(one, path, _TOOL_KINDS, UNKNOWN) for one in found)
 
-    # --- conditions
+    # --- reading conditions
 
     def whens(self, value: Any, path: str) -> All:
-        """Read conditions that must all hold."""
+        """Return the group of a rule's conditions, which must all hold."""
         if not value and isinstance(value, list):
             self.refuse(path, "is an empty list", "leave it out to match every call")
         return All(tuple(self.when(entry, pointer_below(path, at)) for at, entry in enumerate(self.items(value, path))))
 
     def when(self, value: Any, path: str) -> When:
-        """Read a condition, or a group of conditions."""
+        """Return a checked condition, or a group of conditions."""
         if not isinstance(value, dict):
             self.refuse(path, "takes a condition: key, op and value")
             return All(())
@@ -236,14 +234,14 @@ class Reader(Notes):
         return self.condition(value, path)
 
     def group(self, value: Any, path: str) -> tuple[When, ...]:
-        """Read the conditions of a group."""
+        """Return the conditions inside ``any``, ``all`` or ``not``."""
         found = self.items(value, path)
         if not found and isinstance(value, list):
             self.refuse(path, "is an empty list")
         return tuple(self.when(entry, pointer_below(path, at)) for at, entry in enumerate(found))
 
     def condition(self, value: dict[str, Any], path: str) -> When:
-        """Read one condition: an operator with its key and its value."""
+        """Return one checked condition: an operator with its key and its value."""
         self.keys(value, path, CONDITION_KEYS)
         name = value.get("op")
         operator = OPERATORS.get(name) if isinstance(name, str) else None
@@ -260,7 +258,7 @@ class Reader(Notes):
         return Condition(key, name, self.value(value, where, name, operator), match)
 
     def key(self, value: dict[str, Any], path: str, op: str, operator: Operator) -> str:
-        """Read the key of a condition. The key is empty if the operator takes no key."""
+        """Return the key of a condition, or '' if the operator takes no key."""
         where, key = pointer_below(path, "key"), value.get("key", "")
         if not isinstance(key, str):
             self.refuse(where, "takes a text")
@@ -279,11 +277,11 @@ class Reader(Notes):
         return key
 
     def unkeyed(self, path: str, op: str) -> None:
-        """Refuse a key for an operator that takes no key."""
+        """Add a problem for a key of an operator that takes no key."""
         self.refuse(path, f"{op} looks at the tool's name and takes no key")
 
     def role(self, key: str, path: str) -> None:
-        """Refuse a role that no argument has."""
+        """Add a problem for a key that begins with ``@`` and doesn't name a known role of arguments."""
         if key.startswith(ROLE) and key[1:] not in tools.ROLES:
             known = [f"{ROLE}{role}" for role in tools.ROLES]
             self.refuse(path, f"{key!r} is no role of an argument; there are {', '.join(known)}", closest(key, known))
@@ -296,7 +294,7 @@ class Reader(Notes):
         return self.checked(value.get("value"), path, op, operator, operator.check)
 
     def checked(self, given: Any, path: str, op: str, operator: Operator, check: Callable[[Any], Any]) -> Any:
-        """Return the value after the operator's check. If the check refuses it, add a problem and return None."""
+        """Return the result of an operator's check on a value. If the check refuses, add a problem and return None."""
         try:
             found = check(given)
         except BadValue as error:
@@ -307,9 +305,9 @@ class Reader(Notes):
         return found
 
     def whole_names(self, value: Any, path: str) -> None:
-        """Refuse a pattern among the names of a set.
+        """Add a problem for a pattern in a list of tool names that are compared as whole names.
 
-        These names are compared as whole names, so a pattern would match no tool.
+        Such a pattern would match no tool.
         """
         for one in value if isinstance(value, list) else str(value or "").split(","):
             if isinstance(one, str) and is_pattern(one):
@@ -317,7 +315,7 @@ class Reader(Notes):
                 self.refuse(path, said, f"write {one.strip('*?')!r} with 'match: substring'")
 
 
-# --- the grammar
+# --- the tables of the grammar
 
 _TOOL_KINDS: Final = (*tools.KINDS, UNKNOWN)
 _WHEN: Final = {"$ref": "#/$defs/when"}
@@ -411,9 +409,9 @@ def _condition(name: str, operator: Operator) -> dict[str, Any]:
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of documents.
+    """Return the JSON Schema of policy documents.
 
-    The schema describes their form; ``load`` also refuses rules that can never fire.
+    The schema describes only the form. ``load`` also refuses rules that can never fire.
     """
     parts = some(_WHEN)
     return {

@@ -12,18 +12,18 @@ from hitl.policy.model import MAX_TIMEOUT_S, MIN_TIMEOUT_S, Problem
 
 @dataclass(slots=True)
 class Translation:
-    """Collects the differences and the problems while a document is translated."""
+    """Collects the problems of a translation, and the differences between Sayso's verdicts and the original's."""
 
     parsed: text.ParsedDocument
     differences: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
     def differ(self, where: str, what: str) -> None:
-        """Add a difference: a place where the translation decides differently, or a setting that it leaves out."""
+        """Add a difference: the place ``where`` and, in words, what Sayso does differently there."""
         self.differences.append(f"{where}: {what}")
 
     def refuse(self, path: str, what: str) -> None:
-        """Add a problem: a setting without a safe meaning here."""
+        """Add a problem: a setting that can't be translated safely."""
         self.problems.append(Problem(self.parsed.line(path), path, what))
 
     def timeout(self, where: str, seconds: int) -> int:
@@ -35,11 +35,13 @@ class Translation:
         return bounded
 
     def left_out(self, where: str, value: Any, why: str) -> None:
-        """Add a difference: a setting that is left out, with all keys inside it."""
+        """Add a difference for a setting that the translation leaves out, naming all keys inside it. ``why`` is the
+        reason.
+        """
         inside = f" ({', '.join(map(str, value))})" if isinstance(value, Mapping) and value else ""
         self.differ(where, f"left out{inside}: {why}")
 
 
 def is_seconds(value: Any) -> bool:
-    """Return whether a value is a whole number, as a timeout must be."""
+    """Return whether a value is a whole number, so that it can be a timeout in seconds."""
     return isinstance(value, int) and not isinstance(value, bool)

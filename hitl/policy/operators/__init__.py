@@ -1,4 +1,4 @@
-"""The operators of conditions: the values that they take, and how they judge a call. Each family has a module."""
+"""The operators of conditions: which values they take, and how they test a call. There is a module for each family."""
 
 from collections.abc import Mapping
 

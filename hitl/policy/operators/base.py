@@ -1,9 +1,9 @@
-"""Shared code of all operators: what a condition is used for, and how it is applied to an argument's values.
+"""Code that all operators share: the use of a condition, and its test on each value of an argument.
 
 Each operator compiles a condition into a function of the call that answers YES, NO or UNSURE (``three_valued``). The
-function is compiled for one of two uses. A condition *tightens* if its rule denies, asks or raises a risk: then one
-possible meaning of the argument that fits is enough. A condition *loosens* if its rule allows or lowers a risk: then
-every possible meaning must fit. ``not`` swaps the two uses.
+function is compiled for one of two uses. A condition *tightens* if its rule denies, asks or raises a risk. It holds if
+one possible meaning of the argument fits. A condition *loosens* if its rule allows calls or lowers a risk. It holds
+only if every possible meaning fits. ``not`` swaps the two uses.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from hitl.policy.three_valued import NO, UNSURE, YES
 from hitl.records import replace
 
 MAX_PATH = 4096
-_LONG = 256  # for each 256 characters, a text costs one more unit of the budget
+_LONG = 256  # A text costs one more unit of the call's budget for each 256 characters.
 
 
 class BadValue(ValueError):
-    """A condition has a value that the operator can't use. The message names the values that the operator takes."""
+    """Raised for a condition's value that the operator can't use. The message names the values that it takes."""
 
 
-# --- compiling
+# --- tests, judges and conditions
 
 Test = Callable[[CallScope], int]
 Judge = Callable[[Any], int]
@@ -33,11 +33,11 @@ Judge = Callable[[Any], int]
 
 @dataclass(frozen=True, slots=True)
 class ConditionUse:
-    """The use that a condition is compiled for.
+    """The use for which a condition is compiled.
 
-    ``loosen`` says that the condition loosens; otherwise it tightens. ``negated`` says that it is under a ``not``,
-    ``textual`` that it compares text forms, as contenox does, and ``rating`` that its rule sets a risk. ``asking`` says
-    that its rule asks. If the condition held, a later deny rule could not decide.
+    ``loosen`` says that the condition loosens; otherwise it tightens. ``negated`` says that it is inside a ``not``.
+    ``textual`` says that it compares values by their text, as contenox does. ``rating`` says that its rule sets a risk,
+    and ``asking`` that its rule asks a person.
     """
 
     loosen: bool
@@ -47,33 +47,34 @@ class ConditionUse:
     asking: bool = False
 
     def inside_not(self) -> ConditionUse:
-        """Return the use for a condition inside a ``not``: a condition that would tighten loosens, and the reverse."""
+        """Return the use for a condition inside a ``not``, with the opposite of ``loosen`` and ``negated``."""
         return ConditionUse(not self.loosen, not self.negated, self.textual, self.rating)
 
     @property
     def missing(self) -> int:
-        """The answer if the argument is absent.
+        """The answer if the call doesn't have the argument.
 
-        For a deny or ask rule it is UNSURE, because the tool may read the value from another argument, or have a
-        default. An allow rule doesn't hold, not even if the condition is under a ``not``.
+        It is NO if ``loosen`` is true, and for a risk rule outside a ``not``. Otherwise it is UNSURE, because the tool
+        may have a default, or read the value from another argument.
         """
         return NO if self.loosen or (self.rating and not self.negated) else UNSURE
 
     def elsewhere(self, answer: int) -> int:
-        """The answer for a call that lacks the argument, if the same condition on another argument gives ``answer``.
+        """Return the answer for a call without the argument, if the condition gives ``answer`` on another argument.
 
-        In that case an ask rule that holds answers only UNSURE, so that a later deny rule can decide.
+        A condition of an ask rule answers at most UNSURE. With YES, the rule would hold, and no later deny rule could
+        decide.
         """
         return min(answer, UNSURE) if self.asking else answer
 
     def other(self, key: str) -> int:
-        """The answer for a value of a type that the condition can't compare."""
+        """Return the answer for a value of a type that the condition can't compare."""
         return NO if self.loosen or key == ANYWHERE else UNSURE
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A checked condition. ``value`` is the document's value after the operator's ``check``."""
+    """A checked condition. ``value`` is the result of the operator's ``check`` on the value in the document."""
 
     key: str
     op: str
@@ -82,9 +83,9 @@ class Condition:
 
 
 def over_values(key: str, judge: Judge, use: ConditionUse, cost: int = 1) -> Test:
-    """Return a test that judges an argument's value.
+    """Return a test that calls ``judge`` on the value of the argument ``key``.
 
-    If the value is a list, each element is judged; if it is an object, everything inside it.
+    If the value is a list, the judge gets each element. If the value is an object, the judge gets everything inside it.
     """
     steps = values.pointer(key)
     if key == ANYWHERE or len(steps) > 1 or key.startswith(ROLE):
@@ -103,13 +104,13 @@ def over_values(key: str, judge: Judge, use: ConditionUse, cost: int = 1) -> Tes
 
 
 def affords(scope: CallScope, value: Any, cost: int) -> bool:
-    """Charge a call for one judgement. Return False once the call has used up its budget."""
+    """Take the cost of testing one value from the call's budget. Return False if the budget is used up."""
     scope.work -= cost if type(value) is not str else cost + len(value) // _LONG
     return scope.work >= 0
 
 
 def nested(value: Any, judge: Judge, use: ConditionUse, scope: CallScope, cost: int = 1) -> int:
-    """Judge a value that may hold other values: each element of a list, and everything inside an object."""
+    """Return the answer for a value. For a list or an object, it is the common answer for everything inside."""
     if isinstance(value, list | tuple):
         return every((ListElement(part) for part in value), judge, use, scope, cost)
     if isinstance(value, Mapping):
@@ -119,7 +120,7 @@ def nested(value: Any, judge: Judge, use: ConditionUse, scope: CallScope, cost: 
 
 
 class ListElement:
-    """Marks a value as an element of a list. The element may itself be a list or an object."""
+    """Marks a value as an element of a list, which is judged by itself. The element may be a list or an object too."""
 
     __slots__ = ("value",)
 
@@ -128,9 +129,10 @@ class ListElement:
 
 
 def every(items: Iterable[Any], judge: Judge, use: ConditionUse, scope: CallScope, cost: int = 1) -> int:
-    """Join the answers for several values. To tighten, one YES is enough; to loosen, every value must be YES.
+    """Return the common answer for several values. With ``use.loosen``, every answer must be YES, else one YES is
+    enough.
 
-    Return UNSURE if there are more values than the call's budget allows.
+    Return UNSURE if the values cost more than the rest of the call's budget.
     """
     enough, result = (NO, YES) if use.loosen else (YES, NO)
     empty = True
@@ -146,7 +148,7 @@ def every(items: Iterable[Any], judge: Judge, use: ConditionUse, scope: CallScop
 
 
 def scoped(key: str, of: Callable[[CallScope], Judge], use: ConditionUse, cost: int = 1) -> Test:
-    """Return a test as ``over_values`` does, for a judge that depends on the call. Each judgement costs ``cost``."""
+    """Return a test as ``over_values`` does. ``of`` makes the judge for a call. Each value costs ``cost`` units."""
     if key == ANYWHERE:
         anything = replace(use, rating=True, negated=False)
         return lambda scope: every(scope.leaves(), of(scope), anything, scope, cost)
@@ -156,7 +158,7 @@ def scoped(key: str, of: Callable[[CallScope], Judge], use: ConditionUse, cost: 
         if key.startswith(ROLE):
             found = scope.role(key[1:])
             if not found and scope.shape is not None:
-                return NO  # the tool is known, and has no such argument here
+                return NO  # the table of tools lists this tool, and the call has no argument in that role
             return every(map(ListElement, found), of(scope), use, scope, cost)
         value = values.lookup(scope.args, steps)
         if value is values.MISSING:
@@ -167,11 +169,11 @@ def scoped(key: str, of: Callable[[CallScope], Judge], use: ConditionUse, cost: 
 
 
 def of_texts(judge: Judge, key: str, use: ConditionUse) -> Judge:
-    """Return a judge of texts that gives less certain answers for values of other types.
+    """Return a function like ``judge`` that answers UNSURE instead of NO if the value isn't a text.
 
-    For such a value, the judge's NO becomes UNSURE.
+    The reason is that a tool may read a number or a list as a text.
 
-    If the condition loosens, or its key is ``*``, the judge is returned unchanged.
+    With ``use.loosen``, or with the key ``*``, ``judge`` is returned unchanged.
     """
     other = use.other(key)
     if other == NO:
@@ -188,31 +190,30 @@ SCALAR: Mapping[str, Any] = {"type": ["string", "number", "boolean", "null"]}
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """An operator: how its conditions are written, and how they are compiled."""
+    """An operator of conditions: which keys and values it takes, and how it is compiled."""
 
-    #: Turns the value in the document into the condition's value. Raises BadValue.
+    #: Returns the condition's value for the value in the document. Raises BadValue.
     check: Callable[[Any], Any]
     build: Callable[[Condition, ConditionUse], Test]
-    #: The values that the operator takes: in words (``takes``) and as JSON Schema (``schema``).
+    #: The values that the operator takes: in words for messages (``takes``), and as JSON Schema (``schema``).
     takes: str
     schema: Mapping[str, Any] = field(default_factory=lambda: TEXTS)
-    #: The first field says whether the condition has a key. The second says whether the key must name a single
-    #: argument.
+    #: ``keyed`` says whether the condition has a key, and ``one_argument`` whether the key must name a single argument.
     keyed: bool = True
     one_argument: bool = False
-    #: The first field says whether the condition needs a value. The second says whether it may have the key ``match``.
-    #: With that key, a name in the value matches a part of a tool's name.
+    #: ``valued`` says whether the condition needs a value, and ``matches`` whether it may have ``match``. With the
+    #: entry ``match: substring``, a name in the value matches a part of a tool's name.
     valued: bool = True
     matches: bool = False
-    #: The check in the contenox dialect, or None if contenox doesn't have the operator.
+    #: The ``check`` for documents of contenox, or None if contenox doesn't have the operator.
     contenox_check: Callable[[Any], Any] | None = None
 
 
-# --- values of operators
+# --- checks of values
 
 
 def entries(value: Any) -> tuple[str, ...]:
-    """Read a list that is written as a list of texts, or as one text with commas.
+    """Return the entries of a list of texts, or of one text with commas.
 
     Raises:
         BadValue: the list is empty, or has entries of another type.
@@ -229,7 +230,7 @@ def entries(value: Any) -> tuple[str, ...]:
 
 
 def split(value: str) -> tuple[str, ...]:
-    """Split a text at commas, without empty parts."""
+    """Return the parts of a text between its commas, without empty parts."""
     return tuple(part.strip() for part in value.split(",") if part.strip())
 
 

@@ -26,7 +26,7 @@ from hitl.policy.three_valued import NO, UNSURE, YES
 
 
 def programs(value: Any) -> tuple[str, ...]:
-    """Read a list of programs.
+    """Return the entries of a list of programs, as ``entries`` does.
 
     Raises:
         BadValue: no command could match an entry; the message gives a correction.
@@ -45,7 +45,7 @@ def _nothing(value: Any) -> bool:
 
 
 def contenox_entries(value: Any) -> tuple[str, ...]:
-    """Read the entries of a text with commas, as contenox does. Raises BadValue if the value isn't a text."""
+    """Return the entries of a text with commas, as contenox reads it. Raises BadValue if the value isn't a text."""
     return split(a_text(value))
 
 
@@ -65,15 +65,13 @@ def _build_programs(condition: Condition, use: ConditionUse) -> Test:
 def _lacks(scope: CallScope, condition: Condition, use: ConditionUse) -> bool:
     """Return whether the call lacks the argument that a contenox condition names.
 
-    contenox looks in no other argument for the value.
+    Other dialects look for the command in the call's other arguments too; contenox doesn't.
     """
     return use.textual and condition.key not in scope.args
 
 
 def _named(scope: CallScope, condition: Condition, use: ConditionUse, answer: int) -> int:
-    """Return the answer for a command. The answer is less certain if the command isn't in the argument that the
-    condition names.
-    """
+    """Return the answer, but at most UNSURE for an ask rule if the named argument doesn't hold the command."""
     if not use.asking or condition.key.startswith(ROLE):
         return answer
     absent = values.lookup(scope.args, values.pointer(condition.key)) is values.MISSING
@@ -81,7 +79,7 @@ def _named(scope: CallScope, condition: Condition, use: ConditionUse, answer: in
 
 
 def _reading(scope: CallScope, condition: Condition, use: ConditionUse) -> ShellReading | None:
-    """Return the reading of the command, or None if the call has no command."""
+    """Return the parsed command of the call, or None if the call has no command."""
     if _lacks(scope, condition, use):
         return None
     value = scope.args.get(condition.key)
@@ -91,7 +89,7 @@ def _reading(scope: CallScope, condition: Condition, use: ConditionUse) -> Shell
 
 
 def _strict(answer: int, reading: ShellReading, use: ConditionUse) -> int:
-    """Return the answer. If there is any doubt about the line, return UNSURE for a condition that loosens."""
+    """Return the answer, or UNSURE if the rule allows (``use.loosen``) and a part of the line isn't understood."""
     return UNSURE if use.loosen and (reading.doubts or not reading.commands) else answer
 
 
@@ -132,9 +130,9 @@ def _effect_names(value: Any) -> frozenset[str]:
 def _build_effects(condition: Condition, use: ConditionUse) -> Test:
     """Compile ``command_effects``.
 
-    A condition that tightens holds if the line has one of the effects. A condition that loosens holds if three things
-    are true: the line has no other effects, its effects cover all of its programs, and the policy allows each of its
-    paths.
+    In a rule that denies or asks, the condition holds if the line has one of the effects. In a rule that allows, it
+    needs three things: the line has no other effects, the effects of all its programs are known, and the policy allows
+    each of its paths.
     """
     wanted: frozenset[str] = condition.value
 

@@ -42,12 +42,12 @@ Comparison = Callable[[Any], int | None]
 
 
 def _comparison(wanted: Any, use: ConditionUse) -> Comparison:
-    """Return a function that compares a value with the wanted value.
+    """Return a function that compares an argument's value with ``wanted``, and answers YES, NO or UNSURE.
 
-    The function returns None for types that don't compare.
+    It returns None for a value whose type can't be compared with ``wanted``.
     """
     shown = values.text(wanted)
-    alike = UNSURE if use.loosen else YES  # the answer for a text that is the same value in another spelling
+    alike = UNSURE if use.loosen else YES  # the answer if the text is another spelling of the wanted value
     if use.textual:
         return lambda value: YES if values.text(value) == shown else NO
     of_kind = _KINDS[type(wanted)]
@@ -90,17 +90,19 @@ def _nothing_wanted(_wanted: Any, _value: Any, _alike: int) -> int | None:
     return NO
 
 
-#: For each type of a wanted value, the comparison with values of other types.
+#: Type of the wanted value -> the function that compares it with an argument's value. The last parameter of the
+#: function is the answer for another spelling.
 _KINDS: dict[type, Callable[[Any, Any, int], int | None]] = {
     int: _numbers, float: _numbers, Decimal: _numbers, bool: _truths, str: _texts, type(None): _nothing_wanted,
 }  # fmt: skip
 
 
 def folded(text: str, most: int = MAX_PATH) -> str:
-    """Return a text without differences that readers overlook: outer blanks, case, and other forms of the same letters.
+    """Return a text in a form without differences that people overlook: outer blanks, case, and variants of letters
+    (NFKC).
 
-    A non-ASCII text longer than ``most`` keeps its letters, because it can't fold to a text as short as the wanted
-    text.
+    A non-ASCII text longer than ``most`` only loses its outer blanks. It can't be equal to a wanted text, which is
+    shorter.
     """
     if text.isascii():
         return text.strip().lower()
@@ -109,7 +111,7 @@ def folded(text: str, most: int = MAX_PATH) -> str:
 
 
 def longest_alike(texts: Iterable[str]) -> int:
-    """Return the greatest length of a text that can fold to one of these texts.
+    """Return the greatest length of a text whose folded form can equal the folded form of one of these texts.
 
     One letter may be written with a few characters, such as a base letter and its marks.
     """
@@ -153,9 +155,9 @@ def _build_in(condition: Condition, use: ConditionUse) -> Test:
 
 
 def _among_texts(key: str, wanted: Iterable[str], use: ConditionUse) -> Judge:
-    """Return a judge that looks a value up in a set of texts.
+    """Return a function that tests whether a value is one of these texts, and answers YES, NO or UNSURE.
 
-    Its answer equals that of comparing the value with each text.
+    It gives the same answer as a comparison with each text, by one look-up in a set.
     """
     texts = frozenset(wanted)
     overlooked, most = frozenset(map(folded, texts)), longest_alike(texts)

@@ -25,9 +25,9 @@ from hitl.policy.operators.base import (
 from hitl.policy.operators.scope import ANYWHERE, CallScope
 from hitl.policy.three_valued import NO, UNSURE, YES
 
-MAX_URL = 16_384  # some clients accept longer URLs, but decoding a longer URL takes too long
-_NO_HOST = frozenset({"mailto", "tel"})  # URL schemes without a host; clients fetch nothing from such a URL
-_URL_COST = 20  # One judgement costs this many units of a call's budget; ``eq`` costs 1 unit.
+MAX_URL = 16_384  # Characters. Some clients accept longer URLs, but parsing a longer URL takes too long.
+_NO_HOST = frozenset({"mailto", "tel"})  # URL schemes without a host. Clients fetch nothing from such a URL.
+_URL_COST = 20  # units of the call's budget (MAX_WORK) for testing one value; ``eq`` takes 1 unit
 
 
 def _hosts(value: Any) -> hosts.HostList:
@@ -99,7 +99,8 @@ def _build_host(condition: Condition, use: ConditionUse) -> Test:
 def _resolved(scope: CallScope, url: hosts.Url) -> Sequence[str] | None:
     """Return the addresses of the URL's host at the time of the call.
 
-    Return None if the resolver can't give them; return () if there is no resolver, no host, or the host is an address.
+    Return None if the resolver can't resolve the host. Return () without a resolver or a host, and for an address as
+    host.
     """
     resolver = scope.surroundings.resolver
     if resolver is None or url.host is None or url.address is not None:

@@ -14,7 +14,7 @@ from hitl.policy.operators.scope import CallScope
 from hitl.policy.three_valued import NO, UNSURE, YES
 
 _MAX_DIGITS = 400
-_NUMBER_COST = 2  # One judgement costs this many units of a call's budget; ``eq`` costs 1 unit.
+_NUMBER_COST = 2  # units of the call's budget (MAX_WORK) for testing one value; ``eq`` takes 1 unit
 
 
 def _decimal(value: Any) -> int | Decimal:
@@ -22,7 +22,7 @@ def _decimal(value: Any) -> int | Decimal:
     if found is None:
         raise BadValue("takes a number")
     whole = found.adjusted() < _MAX_DIGITS and found == found.to_integral_value()
-    return int(found) if whole else found  # comparing an int is faster
+    return int(found) if whole else found  # an int compares faster than a Decimal
 
 
 _BOUNDS: dict[str, Callable[[Any, Any], bool]] = {

@@ -32,7 +32,7 @@ from hitl.policy.three_valued import NO, UNSURE, YES, opposite
 
 _MAX_WILD = 256
 _MIN_HINT = 3
-_HINTED_COST, _PATH_COST = 2, 40  # One judgement costs this many units of a call's budget; ``eq`` costs 1 unit.
+_HINTED_COST, _PATH_COST = 2, 40  # units of the budget for a search for a glob's literals, and for a full judgement
 
 
 def _globs(value: Any) -> tuple[Glob | None, ...]:
@@ -50,9 +50,9 @@ def _glob(pattern: str) -> Glob:
 
 
 def _contenox_globs(value: Any) -> tuple[Glob | None, ...]:
-    """Compile a glob of contenox.
+    """Return the compiled glob of a contenox document, as a tuple of one.
 
-    A glob that contenox loads but never matches becomes None, for which the condition answers UNSURE.
+    A malformed glob, which contenox loads but never matches, becomes None. The condition then answers UNSURE.
     """
     pattern = a_text(value)
     try:
@@ -104,11 +104,11 @@ def _build_glob(condition: Condition, use: ConditionUse) -> Test:
 
         def judge(value: Any) -> int:
             if type(value) is not str:
-                # A tool may take a number, true or false as a file name: the text of the value.
+                # A tool may take a number, true or false as a file name, so the glob is tried on the value's text.
                 spelt = as_text and value is not None and judge(values.text(value))
                 return spelt if use.textual and value is not None else max(spelt, other)
             text: str = value
-            # a path is never so long, but with the key ``*`` the text may be no path at all
+            # No path is so long. But with the key ``*``, the text may not be a path at all, so the answer is NO.
             if len(text) > MAX_PATH:
                 return NO if anywhere else UNSURE
             if relevant is not None:
@@ -130,7 +130,7 @@ def _build_glob(condition: Condition, use: ConditionUse) -> Test:
 
 
 def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
-    """Return a quick test of one absolute glob, for paths with one meaning. Other values go to the test ``slowly``."""
+    """Return a quick test of one absolute glob. It judges only paths with one meaning; ``slowly`` judges the rest."""
     both = only.sources[0] == only.sources[1]
 
     def test(scope: CallScope) -> int:
@@ -153,15 +153,15 @@ def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
 
 
 def hints(globs: Sequence[Glob | None]) -> Callable[[str], bool] | None:
-    """Return a quick test whether one of the globs could cover a text.
+    """Return a quick test of a text: False if none of the globs can cover it.
 
-    Return None if one of the globs has no literal part.
+    Return None if one of the globs has no literal part to search for.
     """
     return _hints(tuple(globs))
 
 
 def _may_cover(scope: CallScope, globs: Sequence[Glob | None], text: str) -> list[Glob | None]:
-    """Return the globs that may cover a path. Compiling a glob takes far longer than this check of its literals."""
+    """Return the globs that may cover a path, found by their literals. Compiling all of them would take far longer."""
     looks = ((one, hints((one,))) for one in globs)
     return [one for one, quick in looks if quick is None or not scope.paths.has_no_name(text, quick)]
 
@@ -192,7 +192,11 @@ _WILD_PATH = re.compile(r"\S*[/~$]\S*[*?\[{]\S*|\.\S*[*?\[{]\S*").fullmatch
 
 @lru_cache(maxsize=8192)
 def _literal(alternative: str) -> str:
-    """Return a text that every path covered by the glob holds: the longest literal of its last named component."""
+    """Return a text that is in every path that the glob covers, or ''.
+
+    Components are tried from the last to the first. The text is the longest literal of the first component that has a
+    literal of _MIN_HINT or more characters.
+    """
     for component in reversed(alternative.split("/")):
         parts = re.split(r"\\.|\[(?:\\.|[^\]])*\]|\*|\?", component)
         longest = max(parts, key=len)
@@ -202,9 +206,9 @@ def _literal(alternative: str) -> str:
 
 
 def _build_tree(condition: Condition, _use: ConditionUse) -> Test:
-    """Test that the policy allows the reading of every file in the folders that a tool shows.
+    """Compile ``open_tree``: whether the policy allows reading every file in the folders whose files the tool shows.
 
-    The test always holds for a call that doesn't show the files of whole folders.
+    The test holds for a call that doesn't show the files of whole folders.
     """
     wanted: bool = condition.value
 

@@ -1,4 +1,4 @@
-"""One call while it is judged: its arguments, its command, and the ports that its conditions may ask."""
+"""One call while a policy judges it: its arguments and command, and access to the file system and host names."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ from hitl.policy.tables.tools import Shape, is_server, shape
 from hitl.policy.three_valued import UNSURE
 from hitl.policy.vouching import Vouching
 
-ANYWHERE: Final = "*"  # with this key, a condition tests every value at any depth
-ROLE: Final = "@"  # a key with this first character means every argument in a role: @reads, @writes, @command, ...
-#: The budget for one call; judging one short value takes one unit. Once the budget is used up, conditions answer
-#: UNSURE.
+ANYWHERE: Final = "*"  # A condition with this key tests every value in the arguments, at any depth.
+# A key that begins with this character means every argument in a role: @reads, @writes, @command, ...
+ROLE: Final = "@"
+#: The work that a policy may spend on one call, in units: judging a short value takes one unit. When this budget is
+#: used up, conditions answer UNSURE.
 MAX_WORK = 6_000
-#: At most this many words of a list, or characters of a text, are passed to the reader of commands. The reader itself
-#: looks at fewer.
+#: At most this many words of a list, or characters of a text, are passed to the parser of commands. The parser has
+#: lower limits of its own.
 MAX_TOKENS: Final = 8_192
-#: The tool group and the tool whose argument roles apply to a command that the caller runs itself.
+#: The tool group and the tool whose entry in the table of tools applies to a command that the caller runs itself.
 _SHELL: Final = ("", "bash")
 
 
 def shape_of(call: PolicyCall) -> Shape | None:
-    """Return the kind and the argument roles of the call's tool in the tables, or None.
+    """Return the kind and the argument roles of the call's tool from the table of tools, or None for an unknown tool.
 
-    For a command that the caller runs itself, return the kind and the roles of `bash`, no matter which tool name the
-    caller gives.
+    For a command that the caller runs itself, return those of `bash`, whatever name the caller gives the tool.
     """
     return shape(*_SHELL) if call.is_command else shape(call.tools, call.tool)
 
 
 def disputed(call: PolicyCall) -> bool:
-    """Return whether the tool may have other effects than the tables list for its name. If it may, no rule by kind may
+    """Return whether the tool may do something else than the table of tools says. Then no rule for a kind of tools may
     allow the call.
 
-    There are two cases. The tool has the name of a tool that only reads, and its own MCP hints say that it changes
-    something; a missing hint doesn't count. Or an MCP server serves the tool under the name of a coding agent's tool:
-    the server may do anything under that name. The second case excludes servers that the tables know by their group.
+    There are two cases. First, the table says that the tool only reads, but the tool's MCP hints say that it changes
+    something. A missing hint doesn't count. Second, an MCP server that isn't in the table uses the name of a coding
+    agent's tool. The server may do anything under that name.
     """
     hints, known = call.annotations, shape_of(call)
     if call.foreign and known is not None and not is_server(call.tools):
@@ -59,9 +59,9 @@ def disputed(call: PolicyCall) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The ports that conditions may ask: the file system, host names, and the judge of a command's paths.
+    """The ports that conditions may use: the file system, host names, and the object that judges a command's paths.
 
-    If ``paths`` is None, paths are judged by their text alone.
+    Without ``paths``, paths are judged by their text alone.
     """
 
     paths: Paths | None = None
@@ -70,7 +70,7 @@ class Surroundings:
 
 
 class CallScope:
-    """One call while it is judged: its arguments, and results that several conditions share."""
+    """One call while it is judged: its arguments, the rest of its budget, and results that several conditions share."""
 
     _leaves: Sequence[Any] | None = None
     _path_scope: PathScope | None = None
@@ -86,15 +86,15 @@ class CallScope:
 
     @property
     def shape(self) -> Shape | None:
-        """The kind and the argument roles of the call's tool in the tables, or None."""
+        """The kind and the argument roles of the call's tool from the table of tools, or None for an unknown tool."""
         if isinstance(self._shape, bool):
             self._shape = shape_of(self.call)
         return self._shape
 
     def role(self, name: str) -> list[Any]:
-        """Return the values of the arguments that have a role, such as ``reads``, in the table of the call's tool.
+        """Return the values of the call's arguments that have a role, such as ``reads``, in the table of tools.
 
-        For a tool that lists or searches and gets no path, the role ``reads`` has the working folder.
+        If a tool that lists or searches gets no path, the value for ``reads`` is the working folder.
         """
         known = self.shape
         if known is None:
@@ -103,7 +103,7 @@ class CallScope:
         return found or (["."] if name == "reads" and known.kind in _LISTING else [])
 
     def effects(self, key: str) -> Effects | str | None:
-        """Return the effects of the command in an argument, or a text that says why they are unknown.
+        """Return the effects of the command in an argument, or the reason, in words, why the effects are unknown.
 
         Return None if the call has no such argument.
         """
@@ -124,20 +124,22 @@ class CallScope:
         return UNSURE if vouching is None else vouching(self.call).holds(found)
 
     def leaves(self) -> Sequence[Any]:
-        """Return every scalar in the arguments. If there are more than the budget, ``values.CUT`` is the last item."""
+        """Return every scalar in the arguments, at any depth. If there are more than MAX_WORK, ``values.CUT`` is the
+        last item.
+        """
         if self._leaves is None:
             self._leaves = list(values.leaves(self.args, most=MAX_WORK))
         return self._leaves
 
     @property
     def paths(self) -> PathScope:
-        """The working folder and the file system with which the call's paths are judged."""
+        """The call's working folder and the file system, for judging paths."""
         if self._path_scope is None:
             self._path_scope = PathScope(self.call.cwd, self.surroundings.paths)
         return self._path_scope
 
     def shell(self, key: str) -> ShellReading | None:
-        """Return the reading of a command argument, or None if there is no such argument."""
+        """Return the parsed command in an argument, or None if the call has no such argument."""
         readings = self._readings
         if readings is None:
             readings = self._readings = {}
@@ -147,7 +149,9 @@ class CallScope:
         return found
 
     def named(self, key: str) -> str:
-        """Return the argument that a key names. ``@command`` names the argument that holds this tool's command."""
+        """Return the name of the argument that a key means. ``@command`` means the argument that holds the tool's
+        command.
+        """
         if key != f"{ROLE}command" or self.shape is None:
             return key
         return next((name for name in self.shape.command if name in self.args), key)
@@ -155,14 +159,14 @@ class CallScope:
     def shell_programs(self, key: str) -> tuple[str, ...]:
         """Return the programs that a command may run, with ``?`` for an unknown program.
 
-        This uses the reading for rules that tighten, because that reading also finds programs in lines that can't be
-        read whole.
+        The programs come from the parser for rules that deny or ask, because it also finds programs in lines that it
+        understands only in part.
         """
         found = self.shell(key)
         return ("?",) if found is None or found.hidden else found.programs()
 
     def programs(self) -> tuple[str, ...]:
-        """Return the programs of every command that was read for this call."""
+        """Return the programs of every command of this call that a condition has parsed so far."""
         readings = self._readings
         if readings is None:
             return ()
@@ -171,7 +175,9 @@ class CallScope:
 
 
 def _command_of(args: Mapping[str, Any], key: str) -> tuple[Any, list[str]]:
-    """Return the value in ``args`` that holds a command, and the further words of the command in ``args``."""
+    """Return the value of the argument that holds a command, and the command's further words from the argument
+    ``args``.
+    """
     if key in ("command", "args"):
         return args.get("command", values.MISSING), _tokens(args["args"]) if "args" in args else []
     return values.lookup(args, values.pointer(key)), []
@@ -183,15 +189,18 @@ _NOTHING_AROUND = Surroundings()
 
 
 def command_effects(call: PolicyCall) -> Effects | str | None:
-    """Return the effects of a call's command, or a text that says why they are unknown.
+    """Return the effects of a call's command, or the reason, in words, why they are unknown.
 
-    Return None for a call without command.
+    Return None for a call without a command.
     """
     return CallScope(call, _NOTHING_AROUND).effects(f"{ROLE}command")
 
 
 def _effects_of(scope: CallScope, key: str) -> Effects | str | None:
-    """Return the effects of a command (one line, or one list of words), or a text that says why they are unknown."""
+    """Return the effects of a command in an argument, or the reason, in words, why they are unknown.
+
+    The command is one line, or one list of words.
+    """
     name = scope.named(key)
     command = values.lookup(scope.args, values.pointer(name))
     if command is values.MISSING:
@@ -217,8 +226,9 @@ def _effects_of(scope: CallScope, key: str) -> Effects | str | None:
 
 
 def _both(one: Effects, other: Effects | str) -> Effects | str:
-    """Join the effects of starting a list of words as they are with the effects of the same words as one line for a
-    shell.
+    """Return the effects of a list of words that may also be joined to one line for a shell.
+
+    ``one`` are the effects of the words without a shell, ``other`` the effects of the line.
     """
     if isinstance(other, str):
         return f"a shell may read the words as one line: {other}"
@@ -227,7 +237,7 @@ def _both(one: Effects, other: Effects | str) -> Effects | str:
     return Effects(one.does | other.does, says, uses, tuple(dict.fromkeys((*one.programs, *other.programs))))
 
 
-#: The signs of a substitution, and the end of a line.
+#: Matches a command substitution, a process substitution, or the end of a line.
 _RUNS = re.compile(r"[`\n\r]|[$<>]\(")
 _PLAIN_WORD = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
 _SHELLS = names("sh bash dash zsh ksh")
@@ -235,14 +245,15 @@ _ENTERS = re.compile(r"cd\s+[\w./-]+\s*(?:&&|;)\s*(?=\S)", re.ASCII)
 
 
 def _as_line(words: Sequence[Any]) -> str | None:
-    """Return a list of words as one line, because some tools join the words and give the line to a shell.
+    """Return a list of words joined to one line, because some tools give this line to a shell.
 
-    Return None if the line has the same effect as the words, because no word has a character with a meaning to a shell.
+    Return None if the line would have the same effect as the words, for example if no word has a special character.
 
-    ``["bash", "-lc", SCRIPT]`` is the usual form of hosts that start the words as they are. A tool that joins the words
-    changes only the first word of the script: it runs without its arguments. So this form is judged as the script
-    alone, unless the script redirects input, which the first word could then run. A `cd` that loses its argument leaves
-    the other commands in the working folder, so the other commands are returned.
+    Many hosts send ``["bash", "-lc", SCRIPT]`` and start these words without a shell. If a tool joins the words
+    instead, the script's first command loses its arguments, and the other commands run unchanged. So the line has no
+    other effect than the script, except in two cases. A script that redirects input could give the input to a first
+    command such as `sh`, which would run it; the whole line is returned. A first command `cd` would stay in the working
+    folder; the line of the script's other commands is returned.
     """
     few = words[:MAX_TOKENS]
     if all(isinstance(word, str) and _PLAIN_WORD.fullmatch(word) for word in few):
@@ -274,10 +285,11 @@ def _read_command(args: Mapping[str, Any], key: str, *, joins: bool) -> ShellRea
 
 
 def _with_arguments(args: Mapping[str, Any], line: str, extra: list[str]) -> ShellReading:
-    """Read the command ``line`` with the further words ``extra``.
+    """Parse the command ``line`` with the further words ``extra``.
 
-    If ``args`` asks for a shell, return only the reading of a shell. Otherwise return the reading without a shell, and
-    add the reading of a shell, unless ``line`` is a plain name and the arguments aren't one text.
+    If the argument `shell` in ``args`` is true, parse the words as one line for a shell. Otherwise parse them as a list
+    of words. A tool may still give the line to a shell, so add the result of a shell too. It isn't added if ``line`` is
+    a plain name and the further words are a list.
     """
     whole = " ".join((line, *extra))
     if _shell_mode(args):
@@ -289,7 +301,7 @@ def _with_arguments(args: Mapping[str, Any], line: str, extra: list[str]) -> She
 
 
 def plain_words(args: Mapping[str, Any], key: str) -> Sequence[str] | None:
-    """Return the words of a command that is only a program with arguments. Return None for shell syntax or a shell."""
+    """Return the words of a command that is a program with arguments, or None if it uses shell syntax or a shell."""
     command, extra = _command_of(args, key)
     if _shell_mode(args) or (isinstance(command, str | list | tuple) and len(command) > MAX_TOKENS):
         return None
@@ -299,7 +311,7 @@ def plain_words(args: Mapping[str, Any], key: str) -> Sequence[str] | None:
 
 
 def _tokens(value: Any) -> list[str]:
-    """Return a list, a text or another value as words. Of a list, at most MAX_TOKENS items are read."""
+    """Return a list, a text or another value as a list of words. Only the first MAX_TOKENS items of a list are used."""
     if value is None or isinstance(value, Mapping):
         return [] if value is None else [values.text(str(value))]
     if isinstance(value, list | tuple):

@@ -1,9 +1,8 @@
-"""The operator that tests a text: ``matches``, a regular expression in RE2 syntax.
+"""The operators that test a text: ``matches``, a regular expression in RE2 syntax, and ``credential``.
 
-Before a call of RE2, the text is searched for a literal that every match must hold, because a plain search is many
-times faster. The literal is only known for a pattern that is a plain sequence: no alternatives, groups, sets, flags or
-repeated literals. Every match of such a pattern holds each of its runs of literals. The escapes come from the RE2
-syntax page.
+Before RE2 is called, the text is searched for a literal that every match must hold, because a plain search is many
+times faster. This literal is known only for a plain sequence: a pattern without alternatives, groups, sets, flags or
+repeated literals. Every match of a plain sequence holds all of its literals. The escapes come from the RE2 syntax page.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from hitl.policy.operators.base import FLAG, TEXT, BadValue, Condition, Conditio
 from hitl.policy.three_valued import NO, UNSURE, YES
 
 MAX_SUBJECT = 1_000_000
-#: A text longer than this isn't searched for credentials. Queries for a web search are shorter.
+#: Characters. For a longer text, ``credential`` answers UNSURE. Queries for a web search are shorter.
 _MAX_MASKED = 10_000
 _CREDENTIAL_COST = 40
-_PATTERN_COST = 2  # One judgement costs this many units of a call's budget; ``eq`` costs 1 unit.
+_PATTERN_COST = 2  # units of the call's budget (MAX_WORK) for testing one value; ``eq`` takes 1 unit
 _MAX_LITERALS = 16
 _LITERAL = r"[A-Za-z0-9 _/:;,@%=&~<>\"'!#\-]|\\[!-/:-@\[-^`{-~]"
 _VARYING = r"(?:\\[bBdDsSwW]|\.)[*+?]?|[\^$]"
@@ -64,7 +63,7 @@ def _build_matches(condition: Condition, use: ConditionUse) -> Test:
 
 
 def pattern_set(patterns: Sequence[str]) -> Callable[[str], list[int] | None]:
-    """Return a search for several RE2 patterns at once, which gives the places of the patterns that it finds.
+    """Return a search for several RE2 patterns at once. It returns the indexes of the patterns that it finds in a text.
 
     It is faster than an ordinary RE2 search, even for a single pattern.
     """
@@ -82,7 +81,7 @@ def pattern_set(patterns: Sequence[str]) -> Callable[[str], list[int] | None]:
 
 
 def required(pattern: str) -> str:
-    """Return a text that every match of the pattern holds, or '' if the pattern isn't a plain sequence."""
+    """Return a literal that every match of the pattern holds, or '' if the pattern isn't a plain sequence."""
     if _sequence(pattern) is None:
         return ""
     runs = "".join("\0" if varying else literal[-1] for varying, literal in _part(pattern)).split("\0")
@@ -90,10 +89,10 @@ def required(pattern: str) -> str:
 
 
 def any_required(patterns: Iterable[str]) -> Callable[[str], object] | None:
-    """Return a search that finds a required literal in each text that a pattern matches.
+    """Return a quick search. If it finds nothing in a text, none of the patterns matches the text.
 
-    Return None if a pattern has no required text, or if the search would be slow. A search for many texts is fast only
-    if they begin alike, because ``re`` then looks for that beginning first.
+    Return None if a pattern has no required literal, or if the search would be slow. A search for many literals is fast
+    only if they begin alike, because ``re`` then looks for that beginning first.
     """
     wanted = {required(pattern) for pattern in patterns}
     if "" in wanted or (len(wanted) > _MAX_LITERALS and not commonprefix(list(wanted))):
@@ -102,7 +101,7 @@ def any_required(patterns: Iterable[str]) -> Callable[[str], object] | None:
 
 
 def is_encodable(text: str) -> bool:
-    """Return whether a text can be encoded as UTF-8, which RE2 needs: it holds no lone surrogate."""
+    """Return whether a text can be encoded as UTF-8, which RE2 needs. A text with a lone surrogate can't."""
     return text.isascii() or not re.search("[\ud800-\udfff]", text)
 
 

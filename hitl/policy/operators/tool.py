@@ -24,10 +24,10 @@ def _build_destructive(condition: Condition, use: ConditionUse) -> Test:
     return test
 
 
-#: The ways to compare a tool's name with the names of a set: the whole name (the default), or a part of it.
+#: The ways to compare a tool's name with the names in a condition: the whole name (the default), or a part of it.
 MATCHES = ("exact", "substring")
 
-# The value of each hint that a tool doesn't give (MCP 2026-07-28, tool annotations).
+# The value that counts for each hint that a tool doesn't give (MCP 2026-07-28, tool annotations).
 HINTS: Mapping[str, bool] = {
     "readOnlyHint": False,
     "destructiveHint": True,
@@ -37,9 +37,10 @@ HINTS: Mapping[str, bool] = {
 
 
 def hint(call: PolicyCall, name: str) -> tuple[bool, bool]:
-    """Return a tool's hint as its server claims it, and the worst value that the hint may have.
+    """Return a tool's hint as its server claims it, and the value that counts for allowing a call.
 
-    For a trusted server, both values are the claim. The claim of an untrusted server may only tighten.
+    For a trusted server, both values are the claim. For an untrusted server, the second value is the worst one, so that
+    the claim alone can't allow a call.
     """
     worst = HINTS[name]
     given = (call.annotations or {}).get(name, worst)

@@ -1,8 +1,8 @@
-"""The shipped presets, as YAML files: four for whole installations, and templates for one kind of tool each.
+"""The presets that Sayso ships, as YAML files: four for whole installations, and three templates for one kind of tool.
 
 All presets deny access to secrets, no matter which argument names the secret. Templates ask about every tool that they
-don't know. In these files, ``&`` and a name are replaced by a text of ``shared.yaml``. Documents of other authors have
-no such names.
+don't know. In these files, ``&NAME`` is replaced by the text NAME of ``shared.yaml``. This works only in shipped
+presets.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _named = re.compile(r"&([A-Z_]+)")
 
 
 class PresetSource:
-    """The presets, which are the same for every tenant."""
+    """A store of the presets, as a DocumentSource. They are the same for every tenant."""
 
     def names(self) -> list[str]:
         """Return the names of the presets."""
@@ -36,7 +36,7 @@ class PresetSource:
 
 
 def presets() -> Mapping[str, str]:
-    """Return all presets, as YAML texts by their names."""
+    """Return all presets: name -> text in YAML."""
     return {name: preset(name) for name in NAMES}
 
 
@@ -49,7 +49,7 @@ def preset(name: str) -> str:
 
 
 def _filled(document: str) -> str:
-    """Return the text with the shared texts in place of their names. Names inside shared texts are replaced too."""
+    """Return the text with each ``&NAME`` replaced by its shared text, also inside the shared texts."""
     return "\n".join(_line(line) for line in document.split("\n"))
 
 

@@ -1,7 +1,8 @@
-"""Finds the programs that a shell line would run, with tree-sitter-bash, also inside wrappers such as ``sudo``.
+"""Finds the programs that a shell line would run, also inside wrappers such as ``sudo``. The parser is
+tree-sitter-bash.
 
-``read_line`` and ``read_argv`` give a ``ShellReading``, which also holds the doubts about the line. ``lists`` compares
-it with the lists in which policies are written.
+``read_line`` and ``read_argv`` return a ``ShellReading``: the commands of the line, and the reasons to doubt that these
+are all. The module ``lists`` compares it with the program lists of policies.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,9 @@ __all__ = ["ShellReading", "SimpleCommand", "read_argv", "read_line", "resolved_
 
 
 def resolved_programs(command: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the programs that a command line or an argument list would run, in order. An unknown program is ``?``."""
+    """Return the names of the programs that a command line or an argument list would run, in order.
+
+    A program that the text doesn't show is ``?``.
+    """
     reading = read_line(command) if isinstance(command, str) else read_argv(list(command))
     return reading.programs()

@@ -1,4 +1,4 @@
-"""Parses the words of a program by its table: options with their values, and operands by their kinds."""
+"""Parses the words of a command by the table of its program: options with their values, and operands by their kinds."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from hitl.policy.tables import known
 from hitl.policy.tables.known import Program, Takes
 from hitl.records import replace
 
-_STAYS = frozenset(("grep", "egrep", "fgrep"))  # the option -r follows no link below a folder (grep(1))
+# Programs whose option -r follows no symbolic link below a folder (grep(1)).
+_STAYS = frozenset(("grep", "egrep", "fgrep"))
 
 
 def program_name(step: Step) -> str:
-    """Return the base name of a step's program.
+    """Return the base name of the program that a step (one simple command) runs.
 
-    Raises NotPlain if the line doesn't write the name out, or if the path is outside the system's program folders.
+    Raises NotPlain if the name is known only when the line runs, or if its path is outside the system's program
+    folders.
     """
     name = step.words[0].literal
     if not name:
@@ -32,11 +34,11 @@ def program_name(step: Step) -> str:
 
 @dataclass(slots=True)
 class ParsedArguments:
-    """The words of a program, parsed by its table.
+    """The words of one command, parsed by the table of its program.
 
-    ``given`` has the options by name, each with its value or None. ``values`` has the options' values with their kinds,
-    ``operands`` the other words with their kinds. ``rest`` has the words that name a sub-command and follow it.
-    ``ended`` says that the words hold a ``--``, and ``before_end`` counts the operands before it.
+    ``given`` maps each option to its value or None. ``values`` are the values of options with their kinds, and
+    ``operands`` the other words with their kinds. ``rest`` are the words from the sub-command on. ``ended`` says that a
+    ``--`` ends the options, and ``before_end`` counts the operands before the ``--``.
     """
 
     program: Program
@@ -49,7 +51,7 @@ class ParsedArguments:
     before_end: int = 0
 
     def has(self, *options: str) -> bool:
-        """Return whether one of the options is given."""
+        """Return whether the command has one of these options."""
         return not self.given.keys().isdisjoint(options)
 
     def paths(self) -> list[ShellWord]:
@@ -64,27 +66,32 @@ class ParsedArguments:
         return program.always_tree and not self.has(*program.names)
 
     def follows(self) -> bool:
-        """Return whether the program follows links below a folder."""
+        """Return whether the program follows symbolic links below a folder."""
         return self.program.path[0] not in _STAYS
 
     def only(self) -> tuple[str, ...]:
-        """Return the patterns of base names to which a search of folders is limited, or () if there is no limit.
+        """Return the patterns of base names to which options limit a search of folders, or () without such a limit.
 
-        ``--exclude`` and a pattern with a slash limit a search in other ways, so with them no limit is returned.
+        With ``--exclude`` or a pattern with a slash, patterns of base names can't describe the search, so the result is
+        ().
         """
         found = [word.text or "/" for kind, word in self.values if kind == "only"]
         return () if self.has("--exclude") or any("/" in text for text in found) else tuple(found)
 
     def guarded(self, word: ShellWord) -> bool:
-        """Return whether the program can't take a file name in place of this word for a harmful option."""
+        """Return whether this word is safe as a pattern: the shell may replace it by a file name such as `-f`.
+
+        It is safe if the program can't take such a name for a harmful option.
+        """
         behind = self.ended and all(word is not before for _, before in self.operands[: self.before_end])
         return behind or not self.program.asks or word.text is None
 
 
 def parse(step: Step, program: Program | None = None, skip: int = 1) -> ParsedArguments:
-    """Parse a step's words by the table of its program.
+    """Return the words of a step, parsed by the table of its program.
 
-    Raises NotPlain for a word that the table doesn't list, or that it lists under ``asks``.
+    ``skip`` is the number of words before the arguments. Raises NotPlain for a word that the table doesn't list, or
+    lists under ``asks``.
     """
     name = program_name(step)
     words = step.words[skip:]
@@ -102,7 +109,7 @@ def parse(step: Step, program: Program | None = None, skip: int = 1) -> ParsedAr
 
 
 def _subcommand(step: Step, outer: ParsedArguments) -> ParsedArguments:
-    """Parse the words after a program's own options, by the table of their sub-command."""
+    """Return the parsed words of a sub-command, with the program's own options before it."""
     rest = outer.rest
     path = outer.program.path
     for length in (2, 1):
@@ -130,7 +137,7 @@ class _Reader:
         self.plain: list[ShellWord] = []
 
     def read(self) -> None:
-        """Sort the words into options, their values, and operands."""
+        """Sort the words into ``call``. Raises NotPlain for a word that the table doesn't list."""
         ends = self.program.ends or self.program.subcommands
         for word in self.words:
             if self.call.ended or not self._is_option(word) or self._only_text(word):
@@ -162,7 +169,9 @@ class _Reader:
         return text[:1] == "-" and text != "-"
 
     def _only_text(self, word: ShellWord) -> bool:
-        """Return whether this program takes a word for text although the word looks like an option."""
+        """Return whether a word that looks like an option is harmless text for this program (`unknown = text` in its
+        table).
+        """
         text = word.text or ""
         return self.program.unknown_is_text and text not in self.program.options and text not in self.program.asks
 
@@ -180,7 +189,7 @@ class _Reader:
             self._cluster(text)
 
     def _named(self, name: str) -> str:
-        """Return the option that a long name means; the name may be shortened."""
+        """Return the full name of a long option, which may be shortened. Raises NotPlain for an unknown option."""
         options, asks = self.program.options, self.program.asks
         for form in (name, name[1:] if name.startswith("--") else f"-{name}"):
             if form in options and (form == name or self.program.style == "words"):
@@ -193,8 +202,9 @@ class _Reader:
         raise NotPlain(f"{' '.join(self.program.path)} has no option {name[:64]} that is known here")
 
     def _cluster(self, text: str) -> None:
-        """Read combined short options: each letter is an option, until an option takes the remaining letters as its
-        value.
+        """Sort combined short options such as ``-rf``.
+
+        Each letter is an option, until an option takes the remaining letters as its value.
         """
         for at, letter in enumerate(text[1:], start=1):
             name = f"-{letter}"
@@ -238,7 +248,7 @@ class _Reader:
         self.call.values.append((kind, value))
 
     def _may_read(self, value: ShellWord) -> bool:
-        """Return whether the program may read the value of an option behind an operand as a file.
+        """Return whether the program may take the value of an option after an operand for a file.
 
         On some systems, options end at the first operand (POSIX, getopt). Programs with a ``style`` have their own
         parser, which is the same on every system.
@@ -266,7 +276,7 @@ class _Reader:
         self.call.operands += [(form.kinds[-1], word) for word in behind if _many(word)]
 
     def _form(self) -> known.Form:
-        """Return the form of operands that fits the options and the number of words."""
+        """Return the form of operands (in the program's table) that fits the options and the number of operands."""
         count = len(self.plain)
         special = [form for form in self.program.operands if form.given and self.call.has(*form.given)]
         for form in special or [form for form in self.program.operands if not form.given]:
@@ -275,9 +285,10 @@ class _Reader:
         raise NotPlain(f"{' '.join(self.program.path)} gets words that aren't known here")
 
     def _counted(self) -> bool:
-        """Return whether the number of operands is certain.
+        """Return whether the number of operands is known.
 
-        It isn't if a word may become several operands and so shift the last operands.
+        It isn't known if a word may become several operands when the line runs. The last operands would then have other
+        kinds.
         """
         return not any(word.loose for word in self.plain) and not any(map(_many, self.plain[-1:]))
 

@@ -1,9 +1,8 @@
 """Decides whether an awk program only prints, or may run a command, write a file or read other files.
 
-Texts and regular expressions are taken out first, because their characters are data: ``print "a;b" > "x"`` writes a
-file, ``/a|b/`` runs nothing. A slash after an operand divides; after anything else it begins a regular expression
-(POSIX, awk, "Lexical Conventions"). If a slash may divide or may begin an expression, the rest of the program is
-searched unchanged.
+First, texts and regular expressions are taken out, because their characters are data: ``print "a;b" > "x"`` writes a
+file, but ``/a|b/`` runs nothing. A slash after an operand divides; after anything else it begins a regular expression
+(POSIX, awk, "Lexical Conventions"). If both are possible, the rest of the program is searched unchanged.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ _TOKEN = re.compile(
     r"|(?P<other>.)",
     re.DOTALL | re.ASCII,
 )
-#: A regular expression that every version of awk ends at the same slash, because its brackets hold no slash and no
-#: second bracket.
+#: Matches a regular expression of an awk program. It has no slash and no bracket inside its brackets, so every version
+#: of awk ends it at the same slash.
 _EXPRESSION = re.compile(
     r"/(?:[^/\\\n\[]|\\[^\n]|\[\^?(?:\[:[a-z]+:\]|[^\]\[/\\\n])(?:\[:[a-z]+:\]|[^\]\[/\\\n]|\\[^\n])*\])*/"
 )
 #: Words after which a value begins, so that a slash begins a regular expression.
 _BEFORE_VALUE = names("print printf return in else do exit delete case and")
-#: Words after which a slash may divide or may begin a regular expression.
+#: Words after which a slash may be a division or the beginning of a regular expression.
 _EITHER = names("length getline next nextfile break continue func function while if for switch default BEGIN END")
 _ACTS = re.compile(
     r"system|getline|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|ARGV|ARGC|ARGIND|close|@|[|`]"
@@ -38,13 +37,13 @@ _ACTS = re.compile(
 
 
 def only_prints(program: str) -> bool:
-    """Return whether a program only reads the files that it is given and prints."""
+    """Return whether an awk program only reads its input files and prints. False if this module can't decide."""
     kept = _without_data(program)
     return kept is not None and _ACTS.search(kept.replace("||", " ")) is None
 
 
 def _without_data(program: str) -> str | None:
-    """Return the program with a 0 in place of each text and regular expression.
+    """Return the awk program with a 0 in place of each text and regular expression.
 
     Return None if a text or regular expression has no end.
     """

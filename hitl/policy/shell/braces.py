@@ -1,6 +1,7 @@
-"""Brace expansion as in the Bash manual: lists (``{a,b}``) and sequences (``{1..3}``), nested and side by side.
+"""Expands braces as the Bash manual says: lists (``{a,b}``) and sequences (``{1..3}``), also nested and several in a
+word.
 
-The words are counted before they are built, because a short word may expand to 2^20 words.
+The words are counted before they are made, because a short word may expand to 2^20 words.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from collections.abc import Iterable, Sequence
 
 from hitl.policy.shell.work import MAX_BRACES
 
-# Marks in a template: active braces and commas, and an unknown part. No line can hold these lone surrogates.
+# Characters that replace active braces and commas, and an unknown part, in the text that ``template`` returns. They are
+# lone surrogates, which no line can hold.
 OPEN, COMMA, CLOSE, UNKNOWN = "\ud800", "\ud801", "\ud802", "\ud803"
 
 _MAX_NESTED, _MAX_MARKS = 16, 512
@@ -21,7 +23,7 @@ _SEQUENCE = re.compile(r"(-?\d{1,18}|[A-Za-z])\.\.(-?\d{1,18}|[A-Za-z])(?:\.\.(-
 
 
 class Group:
-    """The alternatives of one pair of braces, each a sequence of texts and groups."""
+    """The alternatives inside one pair of braces. Each alternative is a sequence of texts and nested groups."""
 
     __slots__ = ("alternatives",)
 
@@ -35,7 +37,7 @@ def may_expand(text: str) -> bool:
 
 
 def template(text: str) -> str:
-    """Return unquoted text without its backslashes, with marks (``OPEN``, ...) in place of its active braces and
+    """Return unquoted text without its backslashes. ``OPEN``, ``COMMA`` and ``CLOSE`` replace its active braces and
     commas.
     """
     if "\\" not in text:
@@ -45,7 +47,7 @@ def template(text: str) -> str:
 
 
 def expand(text: str) -> list[str] | None:
-    """Return the words that a text from ``template`` expands to, or None for too many words or levels."""
+    """Return the words to which a text from ``template`` expands, or None if it has too many words or levels."""
     if text.count(OPEN) + text.count(COMMA) > _MAX_MARKS:
         return None
     found = _parsed(text)
@@ -68,7 +70,7 @@ def _parsed(text: str) -> list[str | Group] | None:
             stack[-1][-1] += _closed(alternatives)
         elif part:
             stack[-1][-1].append(part.replace(COMMA, ",").replace(CLOSE, "}"))
-    while len(stack) > 1:  # a brace that is never closed is a plain character, and so are its commas
+    while len(stack) > 1:  # a brace without an end is a plain character, and so are the commas after it
         alternatives = stack.pop()
         stack[-1][-1] += ["{", *_joined(alternatives)]
     return stack[0][0]
@@ -94,7 +96,7 @@ def _joined(alternatives: list[list[str | Group]]) -> list[str | Group]:
 
 
 def _steps(text: str) -> Sequence[str] | None:
-    """Return the words of a sequence such as ``1..3``, at most MAX_BRACES + 1, or None if the text isn't a sequence."""
+    """Return the first MAX_BRACES + 1 words of a sequence such as ``1..3``, or None if the text isn't a sequence."""
     found = _SEQUENCE.fullmatch(text)
     if found is None:
         return None

@@ -1,8 +1,8 @@
-"""Finds the effects of a plain line on files and hosts, from the tables of programs.
+"""Finds the effects of a shell line on files and hosts, from the tables of programs.
 
-``effects`` returns an Effects only for a line that is understood whole: the tables know every program with each option
-and operand that it gets. This module lists the paths that a line uses. ``hitl.policy.vouching`` judges them, each as a
-call of a tool that reads or writes files.
+``effects`` returns an Effects only if the tables list every program of the line, with each of its options and operands.
+An Effects lists the paths that the line uses. ``hitl.policy.vouching`` judges each path as a call of a tool that reads
+or writes a file.
 """
 
 from __future__ import annotations
@@ -16,14 +16,18 @@ from hitl.policy.shell.found import EFFECTS, Found, PathUse
 from hitl.policy.shell.plain import Step, steps
 from hitl.policy.shell.plain_words import NotPlain, ShellWord
 
-MAX_WORDS: Final = 1024  # at most this many words of an argument list are read
-# effects are cached only for commands of at most this many characters, because longer texts take much memory
+MAX_WORDS: Final = 1024  # effects are unknown for an argument list with more words
+# Effects are cached only for commands of at most this many characters, because longer texts take much memory.
 _MOST_KEPT = 8_192
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """The effects of a line: their kinds, a phrase for the strongest, the paths, and the programs."""
+    """The effects of a line.
+
+    ``does`` are the kinds of effects, such as `read`. ``says`` completes the sentence "The command ..." for the
+    strongest effect. ``uses`` are the paths that the line uses, and ``programs`` the programs that it runs.
+    """
 
     does: frozenset[str]
     says: str
@@ -37,7 +41,7 @@ class Effects:
 
 
 def effects(command: str | tuple[str, ...], folder: str = "") -> Effects | str:
-    """Return the effects of a line or an argument list, or a text with the reason why they are unknown.
+    """Return the effects of a line or an argument list, or the reason, in words, why the effects are unknown.
 
     ``folder`` is the folder in which the line runs, if it isn't the call's working folder. Relative paths in the result
     and in ``folder`` start from the call's working folder.

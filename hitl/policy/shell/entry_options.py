@@ -1,4 +1,4 @@
-"""Finds an option that an entry of a policy names, at any place of a command and in any spelling.
+"""Finds an option of a policy's entry, such as ``-r`` in ``rm -r``, anywhere in a command and in any spelling.
 
 A long option may be joined to its value (``--opt=x``) or abbreviated. Short options may be combined (``-rf``) or joined
 to a value (``-ofile``). ``_SAME`` has the other spellings of an option (``-r``, ``--recursive``) from the manuals of
@@ -18,9 +18,9 @@ from hitl.policy.shell.reading import Words, base_name
 from hitl.policy.tables import names
 from hitl.policy.three_valued import NO, UNSURE, YES
 
-_LONG: Final = 3  # the least length of a long option: two dashes and a letter
+_LONG: Final = 3  # characters; the shortest long option is two dashes and a letter
 
-#: Spellings of options, by program. Each text has the spellings of one option.
+#: Program -> its options. Each text has all spellings of one option.
 _SAME: Final[dict[str, tuple[str, ...]]] = {
     "rm": ("-r -R --recursive", "-f --force", "-d --dir"),
     "cp": ("-r -R --recursive", "-f --force", "-a --archive", "-T --no-target-directory", "-t --target-directory"),
@@ -62,17 +62,17 @@ _SAME: Final[dict[str, tuple[str, ...]]] = {
     "python3": (),
     "node": ("-e --eval", "-p --print", "-r --require"),
 }  # fmt: skip
-#: Programs whose long options have one dash. For them, ``-abc`` is one option, not three.
+#: Programs whose long options begin with one dash. For them, ``-abc`` is one option, not three.
 _ONE_DASH = names(
     "find terraform java javac go gcc g++ clang openssl ffmpeg mvn php tofu packer vault consul nomad xcodebuild"
 )
 
 
 def option_in(words: Words, option: str, after: Sequence[str] = ()) -> int:
-    """Return YES, NO or UNSURE: whether the command has ``option``, and also the words ``after``.
+    """Return YES, NO or UNSURE: whether the command has ``option``, and the words ``after`` too.
 
-    Both come from one entry of a policy; ``after`` holds the words that follow the option there. The answer is UNSURE,
-    for example, if a word is known only when the command runs, may be an abbreviation, or follows ``--``.
+    ``after`` are the words that follow the option in the policy's entry. The answer is UNSURE, for example, if a word
+    of the command is known only when the command runs, may be an abbreviation, or follows ``--``.
     """
     program = base_name(words[0] or "")
     result, ended = NO, False
@@ -98,7 +98,7 @@ def _is_cluster(program: str, option: str) -> bool:
 
 
 def _spelt(program: str, word: str | None, option: str) -> int:
-    """Return whether one word of a command is the given option, in any spelling."""
+    """Return YES, NO or UNSURE: whether a word of a command is the option, in any spelling."""
     if word is None:
         return UNSURE
     if word[:1] != "-" or word == "-":
@@ -110,7 +110,7 @@ def _spelt(program: str, word: str | None, option: str) -> int:
 
 @lru_cache(maxsize=1024)
 def _others(program: str, option: str) -> tuple[str, ...]:
-    """Return the spellings of an option: as written, with one dash or two, and as in the program's manual."""
+    """Return all spellings of an option: as written, with one dash or two, and the others in the program's manual."""
     found = [option]
     plain = option.lstrip("-")
     if len(plain) > 1 and not _is_cluster(program, option):
@@ -141,12 +141,14 @@ def _same(program: str, word: str, option: str) -> int:
     return NO if at < 0 else YES if flags[:at].isalpha() and len(flags) <= _CLUSTER else UNSURE
 
 
-_CLUSTER: Final = 6  # the most letters of combined short options; a longer word is probably an option with its value
+_CLUSTER: Final = 6  # letters; a longer word with one dash is probably an option with its value
 
 
 def _abbreviated(program: str, name: str, option: str) -> int:
-    """Return whether a word may be the long option ``option``: abbreviated, or in its short form for a program that
-    ``_SAME`` lacks.
+    """Return UNSURE if a word may be the long option ``option``, else NO.
+
+    The word may be an abbreviation. If ``_SAME`` doesn't list the program, the word may also be the option's short
+    form.
     """
     if name.startswith("--"):
         return UNSURE if len(name) >= _LONG and option.startswith(name) else NO
@@ -155,8 +157,10 @@ def _abbreviated(program: str, name: str, option: str) -> int:
 
 
 def _value(words: Words, at: int, option: str, after: Sequence[str]) -> int:
-    """Return whether the command also has the words that follow the option in the entry: joined to the option, or
-    anywhere in the command.
+    """Return YES, NO or UNSURE: whether the command has the words ``after``, which follow the option in the policy's
+    entry.
+
+    The first of them may be joined to the option. The others may be anywhere in the command.
     """
     word = words[at] or ""
     joined = word.partition("=")[2] or word[len(option) :]

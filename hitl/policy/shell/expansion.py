@@ -1,4 +1,4 @@
-"""The words of a shell line: their text after quoting, and the values that the line itself gives its variables."""
+"""Finds the text of the words of a shell line after quoting, and the values that the line gives its variables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Fields = list[str | None]
 
 MAX_CHOICES = 8  # at most this many values of one variable are tried
 _NODES_A_UNIT = 16
-SPLIT = "\x00"  # marks an unquoted blank inside an expanded word
+SPLIT = "\x00"  # replaces an unquoted blank inside an expanded word, where the shell splits the word
 _UNQUOTED = frozenset({"word", "number", "brace_expression", "{", "}", ","})
 _BRACED = frozenset({"word", "concatenation", "brace_expression"})
 SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution", "arithmetic_expansion"})
@@ -24,9 +24,9 @@ _TEXTUAL = frozenset({'"', "string_content", "$"})
 
 
 class WordReader:
-    """Finds the values of the words in one shell text, as far as the text alone shows them."""
+    """Finds the values of the words in one shell text. A value that the text doesn't show is None."""
 
-    _owner: WordReader | None = None  # for a nested command, the reader of the text that holds the command
+    _owner: WordReader | None = None  # for a command inside another, the reader of the whole text
     _root: Node | None = None
     _text = ""
     _ascii = False
@@ -53,7 +53,8 @@ class WordReader:
         parts = [
             self.value(child)
             for child, following in zip(children, [*children[1:], None], strict=True)
-            if child.type != "$" or following is None or following.type != "string"  # $"..." is a translated string
+            # the $ of $"...", a translated string, is no part of the word
+            if child.type != "$" or following is None or following.type != "string"
         ]
         known = [part for part in parts if part is not None]
         return "".join(known) if len(known) == len(parts) else None
@@ -75,14 +76,14 @@ class WordReader:
         return None
 
     def _word(self, node: Node) -> Fields:
-        """Return the fields that a word is split into; a field is None if it is known only when the line runs."""
+        """Return the fields into which a shell splits a word. None is a field that is known only when the line runs."""
         if self._may_brace and node.type in _BRACED and braces.may_expand(self._written(node)):
             return self._braced(node)
         value = self.value(node)
         return [value] if value is None or SPLIT not in value else [part for part in value.split(SPLIT) if part]
 
     def _braced(self, node: Node) -> Fields:
-        """Expand the braces of a word. Quoted braces and commas are plain characters."""
+        """Return the words to which the braces of a word expand. Quoted braces and commas are plain characters."""
         parts = [node] if node.type == "word" else node.children
         text = "".join(self._template(part) for part in parts)
         expanded = braces.expand(text)
@@ -99,18 +100,18 @@ class WordReader:
         return braces.template(self._written(node)) if node.type in _UNQUOTED else value
 
     def _literal(self, word: Node) -> str | None:
-        """Return the text of a bare word, or None if a backslash or a brace may change it."""
+        """Return the text of an unquoted word, or None if a backslash or a brace may change the text."""
         text = self._written(word)
         return None if "\\" in text or "{" in text else text
 
     def _written(self, node: Node) -> str:
-        """Return the source text of a node of this reader's tree. In ASCII text, byte and character indexes agree."""
+        """Return the source text of a node. In ASCII text, byte and character indexes are equal: a slice is enough."""
         return self._text[node.start_byte : node.end_byte] if self._ascii else text_of(node)
 
     # --- variables that the line itself sets
 
     def _candidates(self, node: Node) -> list[Fields]:
-        """Return the values that a word may have, each as a list of fields."""
+        """Return the values that a word may have, by the line's assignments. Each value is a list of fields."""
         if node.type == "word" and (text := self._literal(node)) is not None:
             return [[text]]
         value = self.value(node)
@@ -129,13 +130,13 @@ class WordReader:
         return self._affordable((self._owner or self).assigned(name))
 
     def assigned(self, name: str) -> list[Fields]:
-        """Return the values that the shell text of this WordReader assigns to a variable."""
+        """Return the values that this reader's text assigns to a variable."""
         if self._variables is None:
             self._variables = self._assignments()
         return self._variables.get(name, [])
 
     def _affordable(self, values: list[Fields]) -> list[Fields]:
-        """Return the values, or an empty list if reading the line with them would exceed the budget."""
+        """Return the values, or [] if reading the line with each of them would exceed the budget."""
         size = sum(len(word or "") for value in values for word in value)
         return [] if values and self.reading.exhausted(work.of_text(size)) else values
 
@@ -150,13 +151,14 @@ class WordReader:
         return [["".join(part[min(turn, len(part) - 1)] for part in parts)] for turn in range(most)]
 
     def exactly(self, node: Node) -> list[str]:
-        """Return a list with the text of a word, or an empty list if the text is known only when the line runs."""
+        """Return a list with the text of a word, or [] if the text is known only when the line runs."""
         value = self.value(node)
         return [] if value is None else [value]
 
     def texts(self, node: Node) -> list[str]:
-        """Return the texts that a word may have, by the values that the line gives its variables, or [] if these values
-        are unknown.
+        """Return the texts that a word may have, by the values that the line gives its variables.
+
+        Return [] if these values are unknown.
         """
         value = self.value(node)
         if value is not None:
@@ -165,7 +167,7 @@ class WordReader:
         return [" ".join(one) for one in found]
 
     def _texts(self, node: Node) -> list[str]:
-        """Return the texts that a part of a quoted word may become, or an empty list if they are unknown."""
+        """Return the texts that a part of a quoted word may have, or [] if they are unknown."""
         if node.type == "string_content":
             return [words.double_quoted(text_of(node))]
         found = [[word for word in value if word is not None] for value in self._candidates(node) if None not in value]
@@ -177,7 +179,7 @@ class WordReader:
             return found
         if not any(
             mark in self._text for mark in ("=", "for", "select")
-        ):  # without one of these marks, the text holds no assignment and no loop
+        ):  # a text without any of these has no assignment and no loop
             return found
         for node in descend(self._root):
             if node.type == "variable_assignment":

@@ -1,4 +1,4 @@
-"""Collects the effects of the steps of a line: the kinds of effects, and the paths that the steps use."""
+"""Collects the effects of the steps (simple commands) of a line: the kinds of effects, and the paths that they use."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _SAYS: Final = {
 }
 #: The kinds of effects, from the weakest to the strongest.
 EFFECTS: Final = known.EFFECTS
-MAX_USES: Final = 128  # a line has at most this many paths, because each path is judged as a separate call
+MAX_USES: Final = 128  # a line with more paths is refused, because each path is judged as a separate call
 _MOST_STEPS = 512
-_MOVES = frozenset(("cp", "mv"))  # Programs that write a file, or everything below a folder, to another place.
+_MOVES = frozenset(("cp", "mv"))  # programs that write a file, or everything below a folder, to another place
 _PATHS = frozenset(("path", "named", "item"))
 
 
@@ -49,15 +49,15 @@ class PathUse:
     path: str
     #: Whether the path is a pattern of file names.
     wild: bool = False
-    #: For a tree: the patterns of the base names that are read, or () for all files.
+    #: For ``tree`` and ``tracked``: the patterns of the base names that are read, or () for all files.
     only: tuple[str, ...] = ()
-    #: If hidden files are left out: the patterns of hidden names that are read in spite of this. Else None.
+    #: None if hidden files are read too. Otherwise the patterns of the hidden names that are read nevertheless.
     shown: tuple[str, ...] | None = None
     #: Whether the program could take a file name that begins with a dash for an option.
     dashes: bool = False
-    #: Whether links in the tree are followed.
+    #: Whether symbolic links below the folder are followed.
     follows: bool = False
-    #: Whether the file names are passed on as text. A name with a blank then becomes several names.
+    #: Whether the file names are passed on as text, so that a name with a blank becomes several names.
     split: bool = False
 
 
@@ -65,7 +65,7 @@ class PathUse:
 class Found:
     """Collects the effects of the steps of a line."""
 
-    #: The functions that read the words of special programs, by the program's name.
+    #: Program -> the function that adds the effects of a step with this program. Other programs need only their table.
     handlers: Mapping[str, Callable[[Found, Step], None]]
     does: set[str] = field(default_factory=set)
     says: str = ""
@@ -74,7 +74,7 @@ class Found:
     steps_taken: int = 0
 
     def run(self, found: Sequence[Step]) -> None:
-        """Add the effects of every step of a line."""
+        """Add the effects of every step (simple command) of a line."""
         for step in found:
             self.step(step)
 
@@ -101,11 +101,11 @@ class Found:
         self.listed(step)
 
     def listed(self, step: Step) -> None:
-        """Add the effects of a step, from the table of its program alone."""
+        """Add the effects of a step by the table of its program, without a handler."""
         self.apply(parse(step))
 
     def apply(self, call: ParsedArguments) -> None:
-        """Add the effects of a program whose words are already parsed by its table."""
+        """Add the effects of a command whose words are already parsed by its program's table."""
         program = call.program
         self.effect(program.does, program.says)
         folders = call.folders
@@ -125,7 +125,7 @@ class Found:
             self.path("tree" if tree else "read", ShellWord("."), folders, only=call.only())
 
     def options_of(self, call: ParsedArguments) -> None:
-        """Add the paths that options name: files, and the folder in which the program works."""
+        """Add the paths that are values of options: files, and the folder in which the program works."""
         for kind, word in call.values:
             if kind in _PATHS:
                 self.path("read", word, call.folders)
@@ -135,7 +135,7 @@ class Found:
                 self.uses += [PathUse("read", folder) for folder in call.folders]
 
     def effect(self, does: str, says: str) -> None:
-        """Add an effect. The phrase of the strongest effect is kept."""
+        """Add an effect. Of all phrases ``says``, the phrase of the strongest effect is kept."""
         if not self.says or (self.does and EFFECTS.index(does) > max(map(EFFECTS.index, self.does))):
             self.says = says or _SAYS[does]
         self.does.add(does)
@@ -151,7 +151,7 @@ class Found:
         guarded: bool = True,
         follows: bool = False,
     ) -> None:
-        """Add a path that is used, for every folder that may be the shell's working folder.
+        """Add a path that the line uses, once for each folder that may be the shell's working folder.
 
         Raises NotPlain for a path that is known only when the line runs.
         """
@@ -159,7 +159,8 @@ class Found:
             if how == "write":
                 raise NotPlain("files are written whose names are known only when the line runs")
             below = word.below
-            # One of the names may be a folder, and a program that reads trees reads every file in it.
+            # The word is a name below these folders. If the name is a folder's, a program that reads trees reads every
+            # file in it. So the patterns of names limit only a use that reads one file.
             named = below.only if how == "read" else ()
             self.uses += [
                 PathUse(

@@ -1,4 +1,4 @@
-"""Patterns of file names that git and ripgrep expand themselves."""
+"""Reads patterns of file names that git and ripgrep expand themselves, instead of the shell."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from hitl.policy.shell.arguments import ParsedArguments
 from hitl.policy.shell.plain_words import ShellWord
 
 _EXPANDED = re.compile(r"[*?\[\\]")
-#: A name's end without wildcards behind one star.
+#: Matches an ending of names: one star, and characters without wildcards.
 _ENDING = re.compile(r"\*[^*?\[\\]*")
 
 
 def pathspec(text: str) -> tuple[ShellWord, tuple[str, ...]]:
-    """Return the folder whose files a pattern of git may match, and the limit of their names, if there is one.
+    """Return the folder below which a pattern of git matches files, and the pattern of their base names, or () for any
+    name.
 
     A wildcard of git also matches slashes, so only the end of the pattern limits the names.
     """
@@ -26,7 +27,7 @@ def pathspec(text: str) -> tuple[ShellWord, tuple[str, ...]]:
     return ShellWord(folder or ("/" if text.startswith("/") else ".")), only
 
 
-#: The types of ripgrep that no name of a hidden file belongs to, with the endings of their names.
+#: ripgrep's file types to which no hidden file belongs -> the patterns of their names.
 _TYPES: Mapping[str, tuple[str, ...]] = {
     "c": ("*.c", "*.h", "*.h.in", "*.cats"), "cpp": ("*.c*", "*.h*", "*.inl", "*.in"), "cs": ("*.cs",),
     "css": ("*.css", "*.scss"), "csv": ("*.csv",), "go": ("*.go",), "graphql": ("*.graphql", "*.graphqls"),
@@ -40,12 +41,14 @@ _TYPES: Mapping[str, tuple[str, ...]] = {
 
 
 def hidden_names(call: ParsedArguments) -> tuple[str, ...]:
-    """Return the patterns of hidden names that the options of ripgrep add to a search."""
+    """Return the patterns of hidden names that ripgrep searches because of its options."""
     return tuple(dict.fromkeys(name for kind, word in call.values for name in _names(call, kind, word.text or "*")))
 
 
 def _names(call: ParsedArguments, kind: str, text: str) -> tuple[str, ...]:
-    """Return the patterns of hidden names that an option of ripgrep adds to a search."""
+    """Return the patterns of hidden names that ripgrep searches because of one option. ``kind`` is the kind of its
+    value.
+    """
     if kind == "type":
         return ("*",) if call.has("--type-add", "--type-clear") else _TYPES.get(text, ("*",))
     return names_in(text) if kind == "glob" and not text.startswith("!") else ()

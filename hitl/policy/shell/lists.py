@@ -1,8 +1,8 @@
-"""Compares a reading with the lists of programs in policies.
+"""Compares a shell line with the lists of programs in policies.
 
 An entry is a program (``rm``), a glob (``mkfs.*``), a program with sub-commands and options (``git push``, ``rm -r``,
-``docker run --privileged``) or a redirection (``>``, ``>>``). Whole words are compared. Options of an entry match at
-any place of the command; they may be joined, combined or in another spelling.
+``docker run --privileged``) or a redirection (``>``, ``>>``). Whole words are compared. An option of an entry may be
+anywhere in the command, joined, combined or in another spelling.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SYNTAX = re.compile(r"[|&;<>()`\\\"'^{}\n]|\$")
 
 
 def wrong_entry(entry: str) -> str | None:
-    """Return why an entry can't match the commands that its author meant, with a correction.
+    """Return the reason, in words, why an entry can't match the commands that its author meant, and a correction.
 
     Return None for a good entry.
     """
@@ -61,14 +61,14 @@ def _instead(entry: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """The words of an entry after its program: the sub-commands in order, and options with the words after each."""
+    """The words of an entry after its program: the path of sub-commands, and each option with the words after it."""
 
     path: tuple[str, ...]
     options: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @classmethod
     def of(cls, words: Sequence[str]) -> Phrase:
-        """Parse the words of an entry after its program. A word after an option may be the option's value."""
+        """Return the phrase of an entry's words after the program. A word after an option may be the option's value."""
         first = next((at for at, word in enumerate(words) if word[:1] == "-" and word != "-"), len(words))
         options: list[tuple[str, tuple[str, ...]]] = []
         for word in words[first:]:
@@ -80,7 +80,7 @@ class Phrase:
         return cls(tuple(words[:first]), tuple(options))
 
     def judge(self, words: Words) -> int:
-        """Return whether a command has these sub-commands and options: YES, NO or UNSURE."""
+        """Return YES, NO or UNSURE: whether a command has these sub-commands and options."""
         result = max(_compare(found, self.path) for found in Positionals(words).subcommands()) if self.path else YES
         for option, after in self.options:
             if result == NO:
@@ -91,7 +91,7 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """A compiled list of programs, phrases and redirections.
+    """A compiled list of programs, programs with further words (phrases), and redirections.
 
     ``options`` says that at least one entry names options. Such a list can't allow a command, because the command may
     have other options, too.
@@ -107,9 +107,9 @@ class Programs:
 
     @classmethod
     def of(cls, entries: Iterable[str], *, folds: bool = True) -> Programs:
-        """Compile entries; blank entries are skipped.
+        """Return the compiled list of these entries. Blank entries are skipped.
 
-        With ``folds``, a name in another case may be the same program.
+        With ``folds``, a name in another case or with ``.exe`` may be the same program, so the answer is UNSURE.
         """
         words = [_by_name(entry.split()) for entry in entries if entry.strip()]
         single = [word[0] for word in words if len(word) == 1]
@@ -131,8 +131,9 @@ class Programs:
         )
 
     def judge(self, reading: ShellReading) -> int:
-        """Return whether the line runs a program of the list: YES, NO, or UNSURE if a program or sub-command is
-        unknown.
+        """Return YES, NO or UNSURE: whether the line runs a program of the list.
+
+        The answer is UNSURE, for example, if a program or sub-command is known only when the line runs.
         """
         hidden = reading.hidden
         result = UNSURE if hidden else NO
@@ -178,14 +179,15 @@ class Programs:
 
 
 def _by_name(words: list[str]) -> list[str]:
-    """Return the words of an entry with the program's path reduced to its base name, by which programs are compared."""
+    """Return the words of an entry with the base name of the program's path, because programs are compared by it."""
     program = words[0]
     return [base_name(program) or program, *words[1:]] if "/" in program else words
 
 
 def _compare(found: Sequence[str | None], path: Sequence[str]) -> int:
-    """Return whether the positional words begin with a path of sub-commands; ``*`` in the path matches any number of
-    words.
+    """Return YES, NO or UNSURE: whether the words of a command begin with a path of sub-commands.
+
+    A ``*`` in the path matches any number of words.
     """
     if not path:
         return YES
@@ -201,7 +203,7 @@ def _compare(found: Sequence[str | None], path: Sequence[str]) -> int:
     return _compare(found[1:], path[1:]) if fits else NO
 
 
-# --- prefixes: the allowlist of contenox
+# --- allowlists of command prefixes, as in contenox
 
 # Commands that run, name or prepare other programs. A prefix never allows a line with one of these commands.
 _UNCLEARED = names(
@@ -224,19 +226,19 @@ class Prefixes:
 
     @classmethod
     def of(cls, entries: Iterable[str]) -> Prefixes:
-        """Compile entries; blank entries are skipped."""
+        """Return the compiled list of these entries. Blank entries are skipped."""
         return cls(tuple(tuple(entry.split()) for entry in entries if entry.strip()))
 
     def covers(self, words: Words) -> bool:
-        """Return whether one entry is the beginning of these words."""
+        """Return whether an entry is the beginning of these words."""
         return any(tuple(words[: len(entry)]) == entry for entry in self.entries)
 
     def judge(self, tokens: Sequence[str] | None, reading: ShellReading, *, least: int = 1) -> int:
-        """Return YES if the words, or all commands of a line of plain commands, begin with a listed prefix; else NO.
+        """Return YES if the words of a call, or all commands of its line, begin with a listed prefix; else NO.
 
-        ``tokens`` are the words of a call without shell syntax, or None if the call has shell syntax. The reading can
-        only change a YES to a NO (for a second line or a wrapped program). ``least`` is the number of commands from
-        which on a line is split into commands; contenox judges a single command by its tokens alone.
+        ``tokens`` are the words of a call without shell syntax, or None if it has shell syntax. ``reading`` is the
+        parsed line. It can only change YES to NO, for example for a second line or a program inside a wrapper. A line
+        with shell syntax must have at least ``least`` commands; contenox judges a single command only by its tokens.
         """
         if tokens is not None and self.covers(_named(tokens)):
             return YES if not reading.hidden and self._all_covered(reading.commands) else NO
@@ -249,7 +251,7 @@ class Prefixes:
 
 
 def _named(words: Sequence[str]) -> list[str]:
-    """Return the words with an absolute program path reduced to its base name; a relative path stays a path."""
+    """Return the words with the base name of the program, if the program is an absolute path. A relative path stays."""
     first = words[0]
     return [first.rpartition("/")[2] if first.startswith("/") else first, *words[1:]]
 
@@ -260,9 +262,9 @@ def plain_tokens(words: Sequence[str]) -> Sequence[str] | None:
 
 
 def cleared(reading: ShellReading) -> list[list[str]]:
-    """Return the commands of a line that only joins plain commands with ``&&``, ``||`` or ``|``.
+    """Return the words of each command of a line, if the line only joins plain commands with ``&&``, ``||`` or ``|``.
 
-    Return [] for other lines.
+    Return [] for any other line.
     """
     source = (reading.unparsed or "").encode()
     if of_parse(source) > MAX_WORK:
@@ -289,7 +291,7 @@ def _clear(node: Node, found: list[list[str]]) -> bool:
 
 
 def _literal(node: Node) -> str | None:
-    """Return the text of a word that has only literal parts, or None."""
+    """Return the text of a word that a shell doesn't change except for its quotes, or None for another word."""
     if node.type not in _CLEAR_WORDS or node.text is None:
         return None
     text = node.text.decode("utf-8", "replace")

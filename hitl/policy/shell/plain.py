@@ -1,9 +1,9 @@
-"""Reads a shell line for rules that allow calls: returns exactly the commands that it runs, or refuses the line.
+"""Parses a shell line for rules that allow calls: returns exactly the commands that it runs, or refuses the line.
 
 ``syntax`` finds every program that a line might run, for rules that ask or deny. This module does the opposite: it
 accepts only syntax that it understands completely, and raises NotPlain for everything else. An accepted line runs
-exactly the steps that are returned. Each step has its words, its possible working folders, and the files of its
-redirections.
+exactly the returned steps (simple commands). Each step has its words, its possible working folders, and the files of
+its redirections.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from hitl.records import replace
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MAX_LINE = 4096  # at most this many characters; the lines that people type are shorter
+MAX_LINE = 4096  # characters; a longer line is refused, because no person types one
 MAX_STEPS = 64
 MAX_WORDS = 4096
 _MOST_BEFORE = 8
 _MAX_FOLDERS = 8
 _MAX_VALUES = 32
 
-#: Variables that may be set before a command, because they change only the form of the command's output.
+#: A line may set these variables for a command, because they change only the form of the command's output.
 _HARMLESS_SETTINGS = names(
     "LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME LANG LANGUAGE TZ NO_COLOR FORCE_COLOR CLICOLOR COLUMNS "
     "LINES GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED CI"
 )
-#: Matches a value such as C.UTF-8, Europe/Vienna or en_GB:en. Paths don't match, because they would name a file to
-#: read.
+#: Matches a harmless value of a variable in _HARMLESS_SETTINGS: C.UTF-8, Europe/Vienna or en_GB:en. Paths don't match,
+#: because a program would read that file.
 _SETTING = re.compile(r"(?:[\w+:,=@-]|(?<=\w)\.(?=\w)|(?<=\w)/(?=\w))*", re.ASCII)
 _NULL = "/dev/null"
 _PASSED_ON = re.compile(r"\d+|-")
@@ -48,14 +48,14 @@ _TESTING = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
 _PLAIN_NUMBER = re.compile(r"-?\d+|-[a-z]{2}|[()!]|&&|\|\|", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _SPLITS = re.compile(r"[|&;<>()\n]")
-#: Variables that zsh ties to others, such as path to PATH (zshparam(1)).
+#: Variables that zsh ties to others: setting `path` also sets PATH (zshparam(1)).
 _TIED = names(
     "path fpath cdpath mailpath manpath module_path infopath psvar fignore watch signals argv status prompt options "
     "commands functions aliases parameters"
 )
-#: Programs that run or obey the text of an argument.
+#: Programs that run the text of an argument as a script.
 _TAKE_SCRIPTS = names("sed awk gawk mawk nawk jq bash sh dash")
-#: An option of `read` with a variable's name joined to it (`-aPATH`).
+#: Matches an option of `read` with the name of a variable joined to it (`-aPATH`).
 _JOINED_ARRAY = re.compile(r"-[^-]*a.")
 _RUNS_TEXT = re.compile(r"[\[\]`]|\$\(")
 
@@ -67,9 +67,9 @@ class Step:
     words: tuple[ShellWord, ...]
     #: The folders in which the step may run, relative to the call's working folder; "" is that folder.
     folders: tuple[str, ...] = ("",)
-    #: The files that redirections of the step read.
+    #: The files that the step's redirections read.
     inputs: tuple[ShellWord, ...] = ()
-    #: The files that redirections of the step write.
+    #: The files that the step's redirections write.
     outputs: tuple[ShellWord, ...] = ()
     #: The step whose output this step reads through a pipe, or None.
     fed_by: Step | None = None
@@ -79,7 +79,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class _Folders:
-    """The possible working folders of the shell after a statement: if it succeeded, and after any outcome."""
+    """The possible working folders of the shell after a statement: after its success (``success``), and after any
+    result.
+    """
 
     success: tuple[str, ...]
     any: tuple[str, ...]
@@ -87,7 +89,11 @@ class _Folders:
 
 @dataclass(slots=True)
 class _State:
-    """The facts about one place of the line: folders, variables, loop, redirections, and the step that feeds it."""
+    """The state of the shell at one place of the line: possible working folders, variables, and whether it is in a
+    loop.
+
+    It also has the files of the redirections, and the step whose output is the input here.
+    """
 
     folders: tuple[str, ...] = ("",)
     variables: dict[str, ShellWord] = field(default_factory=dict)
@@ -98,9 +104,10 @@ class _State:
 
 
 def steps(line: str, folders: tuple[str, ...] = ("",), before: int = 0) -> list[Step]:
-    """Return the commands of a line, in order.
+    """Return the simple commands of a line, in order.
 
-    ``before`` is the number of steps before this text, if it is a text inside a line (``bash -c TEXT``).
+    ``folders`` are the possible working folders. If the text is inside another line (``bash -c TEXT``), ``before`` is
+    the number of steps before it.
 
     Raises NotPlain if any part of the line is not understood.
     """
@@ -129,7 +136,7 @@ def steps(line: str, folders: tuple[str, ...] = ("",), before: int = 0) -> list[
 
 
 def _unparsed(joined: list[tuple[str, list[str]]], folders: tuple[str, ...]) -> list[Step]:
-    """Return the steps of a list or pipe of commands without expansions. No parser is needed for them."""
+    """Return the steps of a list or pipe of commands without expansions, without using the parser."""
     found: list[Step] = []
     here = _Folders(folders, folders)
     start = folders
@@ -161,10 +168,10 @@ class _Walk:
         self._source = source
         self._words = 0
 
-    # --- statements
+    # --- statements: each method adds the steps of one kind
 
     def sequence(self, node: Node, state: _State) -> _Folders:
-        """Visit statements that run one after another."""
+        """Add the steps of statements that run one after another. Return the possible working folders after them."""
         found = _Folders(state.folders, state.folders)
         for child in node.children:
             if not child.is_named:
@@ -175,14 +182,14 @@ class _Walk:
         return found
 
     def statement(self, node: Node, state: _State) -> _Folders:
-        """Visit one statement of any kind."""
+        """Add the steps of any statement. Return the possible working folders after it."""
         visit = _STATEMENTS.get(node.type)
         if visit is None:
             raise NotPlain(f"{node.type.replace('_', ' ')} is not read here")
         return visit(self, node, state)
 
     def listed(self, node: Node, state: _State) -> _Folders:
-        """Visit ``a && b`` or ``a || b``."""
+        """Add the steps of ``a && b`` or ``a || b``. Return the possible working folders after it."""
         if len(node.children) != _BINARY:
             raise NotPlain("a list has an odd form")
         left, joint, right = node.children
@@ -196,10 +203,12 @@ class _Walk:
         raise NotPlain(f"{joint.type} is not read here")
 
     def pipeline(self, node: Node, state: _State) -> _Folders:
-        """Visit a pipe. Each part runs in its own shell, so it can't change the folder or a variable of the next part.
+        """Add the steps of a pipe. Each part runs in its own shell, so it can't change a folder or variable for the
+        next part.
 
-        Some shells run the last part themselves (zsh, ksh), so a last part that changes the folder is refused.
-        In ``a | b && c`` the grammar may put ``b && c`` below the pipe, but bash pipes into ``b`` only. Such a line is
+        zsh and ksh run the last part in the main shell, so a last part that changes the folder is refused.
+
+        In ``a | b && c``, the parser may put ``b && c`` below the pipe, but bash pipes only into ``b``. Such a line is
         refused.
         """
         fed_by = state.fed_by
@@ -222,7 +231,7 @@ class _Walk:
         return _Folders(state.folders, state.folders)
 
     def subshell(self, node: Node, state: _State) -> _Folders:
-        """Visit ``( ... )``, or the commands in ``$( ... )``."""
+        """Add the steps of ``( ... )`` or ``$( ... )``. Return the working folders before it, which it can't change."""
         own = _branch(state)
         found = _Folders(own.folders, own.folders)
         for child in node.children[1:-1]:
@@ -233,7 +242,7 @@ class _Walk:
         return _Folders(state.folders, state.folders)
 
     def group(self, node: Node, state: _State) -> _Folders:
-        """Visit the statements of a condition, a branch, a loop's body or braces. Any of these may run or not run."""
+        """Add the steps of a condition, a branch, a loop's body or braces. Each statement in it may run or not."""
         reached, inner = state.folders, _branch(state)
         for child in node.children:
             if child.is_named and child.type != "comment":
@@ -244,19 +253,19 @@ class _Walk:
         return _Folders(reached, reached)
 
     def negated(self, node: Node, state: _State) -> _Folders:
-        """Visit ``! command``.
+        """Add the steps of ``! command``.
 
-        The whole succeeds if the command fails, so after success any of the folders is possible.
+        It succeeds if the command fails. So after its success, all folders of the command are possible.
         """
         found = self.statement(node.children[-1], state)
         return _Folders(found.any, found.any)
 
     def loop(self, node: Node, state: _State) -> _Folders:
-        """Visit ``while``: condition and body may run any number of times."""
+        """Add the steps of ``while`` or ``until``. The condition and the body may run any number of times."""
         return self.group(node, replace(state, in_loop=True))
 
     def each(self, node: Node, state: _State) -> _Folders:
-        """Visit ``for name in words``: the body runs with each value of the name."""
+        """Add the steps of ``for name in words``, with those of the body once for each value of the variable."""
         kinds = [child.type for child in node.children]
         if kinds[:3] != ["for", "variable_name", "in"]:
             raise NotPlain("the loop has an odd form")
@@ -277,7 +286,7 @@ class _Walk:
         return _Folders(reached, reached)
 
     def redirected(self, node: Node, state: _State) -> _Folders:
-        """Visit a statement with redirections after it."""
+        """Add the steps of a statement with redirections after it. Return the possible working folders after it."""
         inputs, outputs = self._redirects(node.children[1:], state)
         whole = replace(state, inputs=(*state.inputs, *inputs), outputs=(*state.outputs, *outputs))
         before = len(self.steps)
@@ -288,7 +297,9 @@ class _Walk:
         return found
 
     def assignments(self, node: Node, state: _State) -> _Folders:
-        """Visit one or more assignments without a command."""
+        """Note the values of variables from assignments without a command. Add the steps of substitutions in the
+        values.
+        """
         parts = node.named_children if node.type == "variable_assignments" else [node]
         for part in parts:
             if part.type != "variable_assignment":
@@ -298,7 +309,7 @@ class _Walk:
         return _Folders(state.folders, state.folders)
 
     def tested(self, node: Node, state: _State) -> _Folders:
-        """Visit ``[ ... ]`` or ``[[ ... ]]``. The test is one step, and each of its operands may name a file."""
+        """Add ``[ ... ]`` or ``[[ ... ]]`` as one step, because its operands may name files."""
         _guard_dialect(node)
         found = [ShellWord(node.children[0].type)]
         single = found[0].text == "["
@@ -318,7 +329,7 @@ class _Walk:
         return _Folders(state.folders, state.folders)
 
     def command(self, node: Node, state: _State) -> _Folders:
-        """Visit a simple command."""
+        """Add a simple command as a step. Raises NotPlain if a word or redirection isn't understood."""
         inputs, outputs = self._redirects([c for c in node.children if c.type.endswith("_redirect")], state)
         found: list[ShellWord] = []
         settings: list[Node] = []
@@ -403,7 +414,7 @@ class _Walk:
             raise NotPlain(f"the redirection {operator} is not read here")
 
     def _heredoc(self, node: Node) -> None:
-        """Accept a here-document if its text is data: its delimiter is quoted, or nothing in the text is expanded."""
+        """Accept a here-document if the shell expands nothing in its text. Otherwise raise NotPlain."""
         kinds = [child.type for child in node.children]
         start = text_of(node.children[kinds.index("heredoc_start")]) if "heredoc_start" in kinds else ""
         expands = start[:1] not in ("'", '"') and not {*"$`\\"}.isdisjoint(text_of(node))
@@ -423,15 +434,16 @@ class _Walk:
         return name, ShellWord(None, loose=True) if value.wild else value
 
     def _value(self, node: Node, state: _State) -> ShellWord:
-        """Read the value of a variable. The value is unknown if shells read it in different ways."""
+        """Return the value of a variable's assignment. The value is unknown if shells disagree about it."""
         reader = self._read(state)
         value = reader.word(node)
         return ShellWord(None, loose=True) if reader.bash_only else value
 
     def _setting(self, node: Node, state: _State, *, reads: bool) -> None:
-        """Check an assignment before a command, which goes into the environment of that command.
+        """Raise NotPlain for an assignment before a command, unless it is harmless in the command's environment.
 
-        For the builtin `read`, an empty IFS only means that blanks around a line are kept.
+        ``reads`` says that the command is the builtin `read`. For `read`, an empty IFS only keeps the blanks around a
+        line.
         """
         kinds = [child.type for child in node.children]
         name = text_of(node.children[0])
@@ -441,15 +453,15 @@ class _Walk:
         if name not in _HARMLESS_SETTINGS or text is None or not _SETTING.fullmatch(text):
             raise NotPlain(f"the line sets {name[:40]} for a command")
 
-    # --- words
+    # --- reading the words of commands
 
     def _read(self, state: _State) -> Words:
-        """Return a reader for the words at one place of the line, with the state of the shell at that place."""
+        """Return a reader for the words at one place of the line. It knows the values of variables there."""
         return _Substituting(self, state)
 
 
 class _Substituting(Words):
-    """Reads words, and visits the commands of substitutions in them."""
+    """Reads words, and also visits the commands of substitutions inside the words."""
 
     def __init__(self, walk: _Walk, state: _State) -> None:
         super().__init__(state.variables)
@@ -457,7 +469,7 @@ class _Substituting(Words):
         self._state = state
 
     def substituted(self, node: Node) -> None:
-        """Visit the commands whose output becomes part of a word."""
+        """Add the steps of the commands in ``$( ... )``, whose output becomes part of a word."""
         if any(child.type == "file_redirect" for child in node.children) or b"\\`" in (node.text or b""):
             raise NotPlain("a substitution has an odd form")
         inner = replace(self._state, inputs=(), outputs=(), fed_by=None, in_loop=True)
@@ -486,16 +498,16 @@ _STATEMENTS = {
 
 
 def _guard_dialect(node: Node) -> None:
-    """Refuse an operator inside ``[[ ... ]]``: a shell without ``[[`` would run the words after the operator."""
+    """Raise NotPlain for an operator inside ``[[ ... ]]``. A shell without ``[[`` would run the words after it."""
     if node.children[0].type == "[[" and _SPLITS.search(text_of(node)):
         raise NotPlain("a test holds what another shell takes for an operator")
 
 
 def _guard_arithmetic(found: Sequence[ShellWord]) -> None:
-    """Refuse a test that may run a command.
+    """Raise NotPlain for a test that may run a command.
 
-    ``[[`` evaluates the operands of a numeric comparison: a name is replaced by its value, and a subscript may run
-    a command. ``[`` accepts only digits as a number. Both evaluate the name after ``-v``.
+    In a numeric comparison, ``[[`` replaces a name by its value, and a subscript in that value may run a command. ``[``
+    accepts only digits there. After ``-v``, both ``[`` and ``[[`` evaluate a name.
     """
     numeric = any(word.text in _TESTING for word in found)
     if any(word.text in ("-v", "-R") for word in found):
@@ -510,7 +522,8 @@ def _guard_arithmetic(found: Sequence[ShellWord]) -> None:
 def _assignable(name: str, state: _State) -> str:
     """Return a variable's name if the line may set it.
 
-    Raises NotPlain if the variable steers a program, or is set twice: a branch or loop may decide its value.
+    Raises NotPlain if the variable can change what a program does. Also raises NotPlain if the line sets it twice,
+    because a branch or a loop may decide which value it has.
     """
     if programs.hijacks(name) or name in _TIED or name in HARMLESS_VALUES or name.startswith("BASH"):
         raise NotPlain(f"the line sets {name[:40]}")
@@ -531,7 +544,7 @@ def _operands(node: Node) -> Iterable[Node]:
 
 
 def _branch(state: _State, folders: tuple[str, ...] | None = None) -> _State:
-    """Return the state for a part that may run or not: a variable that is set there is known only there."""
+    """Return a copy of the state for a part that may not run, so that variables set there stay unknown outside."""
     return replace(state, variables=dict(state.variables), folders=state.folders if folders is None else folders)
 
 
@@ -543,9 +556,9 @@ def _union(*folders: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _gone_to(step: Step) -> tuple[str, ...]:
-    """Return the folders that ``cd`` may lead to.
+    """Return the working folders that are possible after ``cd``.
 
-    There can be two: bash resolves ``..`` in the text of the path, and other shells follow links first.
+    For a path with ``..`` there are two: bash removes ``..`` from the path's text, but some shells follow links first.
     """
     operands = [word for word in step.words[1:] if word.text != "--"]
     target = operands[0].literal if len(operands) == 1 else None

@@ -1,4 +1,4 @@
-"""Reads the words of a plain line: each word's text after quoting, from its source and the line's variables."""
+"""Finds the text of each word of a line after quoting and expansion, for the strict parser in ``plain``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hitl.records import replace
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-#: Variables of the shell and of every session whose values hold no secret.
+#: Variables whose values hold no secret: those of the shell itself, and those that every session has.
 HARMLESS_VALUES = names(
     "PATH HOME PWD OLDPWD USER LOGNAME SHELL LANG LC_ALL TERM HOSTNAME HOSTTYPE OSTYPE MACHTYPE UID EUID PPID RANDOM "
     "SECONDS LINENO SHLVL BASH_VERSION COLUMNS LINES TMPDIR ? # $ ! 0 1 2 3 4 5 6 7 8 9 @ * -"
@@ -25,26 +25,27 @@ HARMLESS_VALUES = names(
 _NUMBERS = names("? # ! UID EUID PPID")
 _UNQUOTED_WILD = re.compile(r"(?<!\\)(?:\\\\)*[*?\[]")
 _BRACES = re.compile(r"(?<!\\)[{}]")
-#: The text behind ``$name`` by which zsh picks a part of the value or edits it. A blank behind a colon prevents this.
+#: Matches text after ``$name`` by which zsh takes a part of the value or edits it. With a blank after the colon, zsh
+#: doesn't.
 _PICKS = re.compile(r"\[|:(?!\s)")
 _QUOTES = re.compile(r"[\"'$`]")
 #: Matches an unquoted value that a shell neither splits nor expands as a pattern.
 _ONE_WORD = re.compile(r"[^\s*?\[\\~]+")
-#: Braces that no shell expands: the text in them has neither a comma nor dots (Bash manual, "Brace Expansion").
+#: Matches braces that no shell expands, because they hold neither a comma nor dots (Bash manual, "Brace Expansion").
 _PLAIN_BRACES = re.compile(r"(?<![\\$])\{[\w-]*\}", re.ASCII)
 
 
 class NotPlain(Exception):
-    """The line can't be read whole. The message names the part that is not understood."""
+    """Raised if a line isn't understood completely. The message names the part that isn't understood."""
 
 
 @dataclass(frozen=True, slots=True)
 class Below:
-    """The names of files below some folders, as ``find`` prints them.
+    """The names of files below the folders ``roots``, as ``find`` prints them.
 
-    ``only`` is the pattern of their base names, if any. ``split`` says that a name with a blank, a quote or a backslash
-    would be read as several names or as another name. ``bare`` says that a name may begin with a dash, because it has
-    no folder before it. If ``shown`` isn't None, hidden files are left out, except files with these names.
+    ``only`` are patterns of their base names, or () for any name. ``split`` says that the reader of the names splits or
+    changes a name with a blank, a quote or a backslash. ``bare`` says that a name may begin with a dash, because no
+    folder comes before it. If ``shown`` isn't None, hidden files are left out, except those that match its patterns.
     """
 
     roots: tuple[str, ...]
@@ -56,52 +57,58 @@ class Below:
 
 @dataclass(frozen=True, slots=True)
 class ShellWord:
-    """One word after quoting."""
+    """One word of a command after quoting."""
 
     #: The text after quoting, or None if it is known only when the line runs.
     text: str | None
     #: Whether the text is an unquoted pattern of file names.
     wild: bool = False
-    #: Whether the word may become any number of words when the line runs, also options.
+    #: Whether the word may become any number of words when the line runs, even options.
     loose: bool = False
-    #: The known beginning of an unknown text.
+    #: The beginning of the text, if the text is unknown but begins with known parts.
     prefix: str = ""
-    #: The files whose names this word may be, for example if ``find`` fills it in, or None.
+    #: If the word is the name of some file, such as a file that ``find`` finds: these files. Otherwise None.
     below: Below | None = None
 
     @property
     def literal(self) -> str | None:
-        """The text, if it is known and not a pattern; else None."""
+        """The text if it is known and not a pattern of file names, else None."""
         return None if self.wild else self.text
 
 
 class Words:
-    """Reads words with the values of the variables at one place of a line. A subclass reads substituted commands."""
+    """Reads words by the values of the variables at one place of a line. A subclass visits the commands of
+    substitutions.
+    """
 
     def __init__(self, variables: Mapping[str, ShellWord]) -> None:
         self._variables = variables
-        #: Whether a word had more than blanks in ``$'...'``. Some shells don't know this syntax.
+        #: Whether ``$'...'`` gave a word more than blanks. Some shells don't know this syntax.
         self.bash_only = False
 
     def substituted(self, node: Node) -> None:
-        """Read the commands whose output becomes part of a word. Raises NotPlain."""
+        """Handle the commands in ``$( ... )``, whose output becomes part of a word. Raises NotPlain if they aren't
+        understood.
+        """
         raise NotImplementedError
 
     def word(self, node: Node) -> ShellWord:
-        """Read one word. Raises NotPlain for syntax that isn't known here."""
+        """Return the word of a node. Raises NotPlain for syntax that this module doesn't know."""
         read = _WORDS.get(node.type)
         if read is None:
             raise NotPlain(f"{node.type.replace('_', ' ')} is not read here")
         return read(self, node)
 
     def _guard_dialect(self, node: Node) -> None:
-        """Refuse a bracket or colon right after ``$name``: in zsh it picks a part of the value, or edits it."""
+        """Raise NotPlain for a bracket or colon right after ``$name``. In zsh it takes a part of the value, or edits
+        it.
+        """
         for before, after in pairwise(node.children):
             if before.type == "simple_expansion" and _PICKS.match(text_of(after)):
                 raise NotPlain("an expansion is followed by what another shell takes for a part of it")
 
     def _ansi_c(self, node: Node) -> ShellWord:
-        """Read ``$'...'``. A NUL is refused: it ends the text in bash."""
+        """Return the text of ``$'...'``. Raises NotPlain if shells disagree about an escape, such as a NUL."""
         text = text_of(node)[2:-1]
         found = words.ansi_c(text)
         if not _READ_ALIKE.fullmatch(text) or found != words.escapes(text):
@@ -110,10 +117,10 @@ class Words:
         return ShellWord(found)
 
     def _expanded(self, node: Node) -> ShellWord:
-        """Read a variable without quotes.
+        """Return the word of a variable without quotes.
 
-        A shell splits the value and expands it as a pattern, so the result is known only if the value is one plain
-        word. A number that the shell itself provides is always a single word.
+        A shell splits the value and expands patterns in it, so the text is known only if the value is one plain word. A
+        number that the shell itself provides, such as ``$?``, is always one word.
         """
         if text_of(node).strip("${}") in _NUMBERS or text_of(node) == "$$":
             return ShellWord(None)
@@ -122,21 +129,21 @@ class Words:
         return value if single else ShellWord(None, loose=True)
 
     def _output(self, node: Node) -> ShellWord:
-        """Read a substitution: the output of its commands may become any number of words."""
+        """Visit the commands of ``$(...)``. The result may be any number of words."""
         self.substituted(node)
         return ShellWord(None, loose=True)
 
     def _piped(self, node: Node) -> ShellWord:
-        """Read ``<(...)``: the program gets the name of a pipe, and reads the output of the commands there."""
+        """Visit the commands of ``<(...)``. The result counts as standard input, because the program reads a pipe."""
         if text_of(node)[:2] != "<(":
             raise NotPlain("a command gets output that is known only when the line runs")
         self.substituted(node)
         return ShellWord("/dev/stdin")
 
     def _computed(self, node: Node) -> ShellWord:
-        """Read an arithmetic expansion of numbers, and of names to which the line gives numbers.
+        """Return the word of an arithmetic expansion with only numbers, and names to which the line gives numbers.
 
-        Any other name is refused: it is evaluated, and its value may hold a subscript that runs a command.
+        Any other name is refused. The shell would evaluate its value, which may hold a subscript that runs a command.
         """
         text = _NUMBERED.sub(self._number, text_of(node))
         if not _NUMBERS_ALONE.fullmatch(text) or (text != text_of(node) and _SETS.search(text)):
@@ -148,7 +155,7 @@ class Words:
         return (value and value.literal) or name[0]
 
     def _string(self, node: Node) -> ShellWord:
-        """Read a text in double quotes. Such a text is always one word."""
+        """Return the word of a text in double quotes. It is always one word."""
         inner = node.children[1:-1]
         if len(inner) == 1 and inner[0].type in ("simple_expansion", "expansion"):
             return replace(self._value(inner[0]), loose=False)
@@ -170,12 +177,12 @@ class Words:
         return _glued(parts)
 
     def _no_gaps(self, node: Node) -> None:
-        """Refuse a quoted text with gaps between its parts: a gap is a blank of the text that the tree doesn't hold."""
+        """Raise NotPlain for a quoted text with gaps between its nodes, because the text in a gap would be lost."""
         if any(before.end_byte != after.start_byte for before, after in pairwise(node.children)):
             raise NotPlain("a quoted text has an odd form")
 
     def _joined(self, node: Node) -> ShellWord:
-        """Read a word of several parts, each with or without its own quotes."""
+        """Return the word of several joined parts, each with or without its own quotes."""
         if any(_BRACES.search(text_of(child)) for child in node.children if child.type == "word"):
             whole = text_of(node)
             if _BRACES.search(_PLAIN_BRACES.sub("", whole)) or not _ONE_WORD.fullmatch(whole) or _QUOTES.search(whole):
@@ -214,7 +221,8 @@ class Words:
 
 
 def _dollar(behind: Sequence[Node]) -> str:
-    """Read a dollar sign in double quotes that begins no expansion. Raises NotPlain if it begins one in another shell.
+    """Return a dollar sign in double quotes that begins no expansion. Raises NotPlain if it begins one in another
+    shell.
 
     In zsh, ``"$=name"`` becomes several words, and ``"$~name"`` is a pattern.
     """
@@ -227,7 +235,7 @@ _BEHIND_DOLLAR = frozenset(")|/.,; \t\n")
 _FILE = re.compile(r"(?:^|/)[^/]*[^/.]\.[A-Za-z]\w{0,9}$", re.ASCII)
 
 
-#: Escapes in ``$'...'`` that all shells read alike.
+#: Matches a text in ``$'...'`` about whose escapes all shells agree.
 _READ_ALIKE = re.compile(
     r"(?:[^\\]|\\[\\abefnrtv]|\\x[0-7][0-9A-Fa-f]|\\[01][0-7]{2}(?![0-7])|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})*",
     re.DOTALL,
@@ -235,12 +243,12 @@ _READ_ALIKE = re.compile(
 
 
 def looks_like_a_file(path: str) -> bool:
-    """Return whether a path's text looks like a file, not a folder: its last name has an extension."""
+    """Return whether a path probably names a file and not a folder, because its last name has an extension."""
     return _FILE.search(path) is not None
 
 
 def _bare(text: str) -> ShellWord:
-    """Read a word without quotes: backslashes are removed; wildcards and a home folder keep their meaning."""
+    """Return the word of a text without quotes. Backslashes are removed; wildcards and ``~`` keep their meaning."""
     if _BRACES.search(_PLAIN_BRACES.sub("", text)):
         raise NotPlain("braces are not read here")
     plain = words.unquoted(text)
@@ -260,15 +268,15 @@ def _glued(parts: Sequence[str | None]) -> ShellWord:
     return ShellWord(None, prefix="".join(part or "" for part in parts[:first_gap]))
 
 
-#: A name in an arithmetic expansion. A name isn't matched if a sign beside it may change its meaning.
+#: Matches a name in an arithmetic expansion, unless the character before or after the name may change its meaning.
 _NUMBERED = re.compile(r"(?<![\w#$\[{])([A-Za-z_]\w*)(?![\w\[#])", re.ASCII)
-#: An operator that changes a variable.
+#: Matches an operator that changes a variable.
 _SETS = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)|<<=|>>=")
 _NUMBERS_ALONE = re.compile(r"\$\(\((?:[\s()+*/%<>=!&|^~?:-]|(?<![\w#])\d+(?![\w#]))*\)\)", re.ASCII)
 
 
 def _number(node: Node) -> ShellWord:
-    """Read a number. After a base (``10#``), the number's node may hold an expansion, which is refused."""
+    """Return the word of a number. Raises NotPlain for an expansion after a base, such as ``10#$name``."""
     if node.child_count:
         raise NotPlain("a number holds an expansion")
     return _bare(text_of(node))

@@ -1,7 +1,7 @@
-"""Finds the files whose names a command prints, one name a line, so that ``xargs`` can be judged by these files.
+"""Finds the files whose names a command prints, one on each line. ``xargs`` gives these names to another command.
 
-Only options that keep such an output are listed here. All names are inside the folders that are returned; the commands
-may print fewer of them.
+The tables here list only options with which the output is still names of files. The result has the folders of all these
+files; the command may print fewer names.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hitl.policy.shell.plain import Step
 from hitl.policy.shell.plain_words import Below
 from hitl.policy.tables import names
 
-#: Filters that print some of the lines of their input unchanged, with the options that keep it so.
+#: Programs that print some lines of their input unchanged -> the options with which the lines stay unchanged.
 _FILTERS: Final[Mapping[str, frozenset[str]]] = {
     "head": names("-n --lines -NUM"),
     "tail": names("-n --lines -NUM"),
@@ -36,7 +36,7 @@ _GREP: Final = names(
 
 
 def source(step: Step | None) -> Step | None:
-    """Return the step whose lines come through the filters before this place of a pipe, or None if lines may change."""
+    """Return the command of a pipe whose lines reach this place unchanged, through filters only, or None."""
     while step is not None and not step.merged:
         allowed = _FILTERS.get(step.words[0].literal or "")
         if allowed is None or step.fed_by is None:
@@ -50,7 +50,7 @@ def source(step: Step | None) -> Step | None:
 
 
 def printed(step: Step) -> Below | None:
-    """Return the files whose names a command prints, or None for a command that may print something else."""
+    """Return the files whose names a command prints, or None if it may print something else."""
     name = step.words[0].literal or ""
     find = _PRINTERS.get(name)
     if find is None or step.merged or step.fed_by is not None or step.inputs:

@@ -19,10 +19,10 @@ SHELL_OPTIONS = options(
     "-a -f -h -k -m -b -t -B -C -D -E -H -P -T",
 )
 
-# Options of shells that name a file or code to run before anything else. Bash also accepts them with one hyphen.
+# Long options of shells whose value is code to run first, or a file with such code. bash also accepts one hyphen.
 SHELL_START_UPS = names("rcfile init-file init-command init")
 
-# Interpreters. They run code from an argument, a file or standard input.
+# Patterns of the names of interpreters, which run code from an argument, a file or standard input.
 INTERPRETERS = names(
     "python python[0-9]* pypy* ipython* perl* ruby* irb node nodejs deno bun php* lua* luajit tclsh* "
     "wish* expect Rscript R julia guile* racket scheme sbcl clisp emacs* osascript groovy scala kotlin "
@@ -60,15 +60,14 @@ RUNNER_SUBCOMMANDS: dict[str, frozenset[str]] = {
     "helm": names("plugin"),
 }
 
-# Sub-commands that store a setting. A setting may name a program that runs later.
+# Program -> its sub-commands that store a setting, because a setting may name a program that runs later.
 SETTING_SUBCOMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     **dict.fromkeys(("npm", "pnpm"), (("config", "set"), ("config", "edit"), ("set",))),
     "yarn": (("config", "set"),),
     **dict.fromkeys(("pip", "pip3"), (("config", "set"), ("config", "edit"))),
 }
 
-# For each runner, its own sub-commands. Any other sub-command is the project's own: it runs commands from the project's
-# files.
+# Program -> its built-in sub-commands. Any other sub-command may run commands from files of the project.
 RUNNER_OWN: dict[str, frozenset[str]] = {
     "yarn": names(
         "add audit autoclean bin cache check config constraints dedupe explain help import info init install licenses "
@@ -139,8 +138,8 @@ RUNNER_OWN: dict[str, frozenset[str]] = {
     ),
 }
 
-# Programs that run a program named by one of their words. Each of the first words of such a program counts as a
-# program.
+# Programs that run a program which one of their words names. It isn't known which word, so each of the first words
+# counts as a program.
 STARTERS = names(
     "cpulimit trickle nocache sem pssh parallel-ssh prsync clush dsh s6-setuidgid setuidgid envuidgid envdir setlock "
     "chpst runcon sg newgrp systemd-nspawn systemd-cat run0 please dzdo pfexec rr heaptrack uftrace dtach abduco xterm "
@@ -150,7 +149,7 @@ STARTERS = names(
     "flatpak-spawn distcc ccache sccache icecc pexec ksu gtk-launch exo-open dex xdg-terminal-exec cset "
     "scriptlive ptyxis tmate byobu wine proot-distro toolbx"
 )
-# For each program, the sub-commands that run the program which a further word names.
+# Program -> its sub-commands that run the program which a later word names.
 STARTER_SUBCOMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     **dict.fromkeys(("mise", "rtx"), (("exec",), ("x",), ("run",), ("r",))),
     **dict.fromkeys(("asdf", "rbenv", "pyenv", "nodenv", "goenv", "jenv", "fnm", "lerna"), (("exec",), ("run",))),
@@ -196,7 +195,7 @@ GIT_SETTINGS = names(
     "submodule.* receive.* imap.* instaweb.* tar.* guitool.* maintenance.*"
 )
 
-# Git's own commands. Any other word may be an alias, because an alias can't have the name of one of git's own commands.
+# The built-in commands of git. Any other word may be an alias. An alias can't have the name of a built-in command.
 GIT_OWN = names(
     "add am annotate apply archive bisect blame branch bugreport bundle cat-file check-attr check-ignore "
     "check-mailmap check-ref-format checkout checkout-index cherry cherry-pick citool clean clone column "
@@ -215,7 +214,7 @@ GIT_OWN = names(
 
 GIT_BISECT = names("start bad new good old terms skip next reset visualize view log help")
 GIT_STRATEGIES = names("ours resolve recursive octopus subtree ort")
-_IN_GIT_GREP = re.compile(r"-[^-ABCefm=]*O")  # combined short options that include `-O`, which opens a pager
+_IN_GIT_GREP = re.compile(r"-[^-ABCefm=]*O")  # matches combined short options with `-O`, which opens a pager
 
 
 def opens_pager(word: str) -> bool:
@@ -223,10 +222,10 @@ def opens_pager(word: str) -> bool:
     return _IN_GIT_GREP.match(word) is not None
 
 
-# Git commands that run programs named by the configuration, a hook or an option.
+# Git commands that run programs which the configuration, a hook or an option names.
 GIT_CONFIGURED = names("citool daemon difftool gui for-each-repo hook instaweb mergetool send-email")
 
-# Variables that can change what a program does, or which program a name means.
+# Patterns of variables that can change what a program does, or which program a name means.
 HIJACK_VARIABLES = names(
     "PATH LD_* DYLD_* BASH_ENV ENV SHELLOPTS BASHOPTS PS4 PROMPT_COMMAND IFS CDPATH HOME SHELL GIT_* "
     "*PAGER *EDITOR VISUAL BROWSER *OPEN *CLOSE *_COMMAND *_ASKPASS *_RSH *_SSH *_OPTIONS *_OPTS *OPT "
@@ -239,9 +238,9 @@ HIJACK_VARIABLES = names(
     "WGETRC CURL_* YARN_* CARGO_* RUSTUP_* GOENV MYPY* PYTEST_* BUNDLE_* GEM_* COMPOSER_* TF_* ANSIBLE_* VAGRANT_* HG* "
     "SVN_* SYSTEMD_* ZDOTDIR NLSPATH LOCPATH JAVA_HOME"
 )
-#: Those of HIJACK_VARIABLES that name a pager. If the pager is the program `cat`, it only prints.
+#: The variables among HIJACK_VARIABLES that name a pager. With the pager `cat`, a program only prints.
 PAGERS = names("PAGER GIT_PAGER")
-# Those of HIJACK_VARIABLES that change neither a program nor the search for a program.
+# Exceptions to HIJACK_VARIABLES: patterns of variables that change neither a program nor the search for a program.
 HARMLESS_VARIABLES = names(
     "GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS GIT_TRACE* PYTHONDONTWRITEBYTECODE "
     "PYTHONHASHSEED PYTHONIOENCODING PYTHONUNBUFFERED PYTHONUTF8 PYTHONWARNINGS TF_VAR_* TF_IN_AUTOMATION TF_INPUT "
@@ -266,7 +265,7 @@ TMUX_PLAIN = names(
 
 
 def one_of(patterns: Iterable[str]) -> Callable[[str], object]:
-    """Return one compiled search for many globs over the whole text. An empty list matches nothing."""
+    """Return a compiled match of a whole text with any of these globs. An empty list matches nothing."""
     joined = "|".join(translate(pattern) for pattern in patterns)
     return re.compile(joined or r"(?!)", re.DOTALL).match
 
@@ -278,10 +277,10 @@ _hijacking, _harmless = one_of(HIJACK_VARIABLES), one_of(HARMLESS_VARIABLES)
 
 @lru_cache(maxsize=1024)
 def hijacks(variable: str) -> bool:
-    """Return whether a setting of this variable may change what a program does, or which program a name means."""
+    """Return whether setting this variable may change what a program does, or which program a name means."""
     return bool(_hijacking(variable)) and not _harmless(variable)
 
 
 def plain_name(base: str) -> str:
-    """Return a program's name in lower case and without ``.exe``, as some file systems find it."""
+    """Return a program's name in lower case and without ``.exe``. Some systems find the program by that name, too."""
     return base.lower().removesuffix(".exe")

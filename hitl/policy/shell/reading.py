@@ -1,4 +1,4 @@
-"""The result of reading a shell line: the commands that it would run, and the doubts about it."""
+"""The result of parsing a shell line for rules that deny or ask: the commands that it would run, and the doubts."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def base_name(name: str) -> str:
 class SimpleCommand:
     """One simple command: its words after quoting, and the base name of its program.
 
-    A word is None if it is known only when the command runs. ``base`` is None if the name is known only then, or if it
-    is too long for a program's name. ``guessed`` says that no command was found here, only a word that may name a
-    program. ``unsure`` says that this guess is too weak to deny a call, because the word is an argument of an unknown
+    A word is None if it is known only when the command runs. ``base`` is None if the program's name is known only then,
+    or if it is too long for a name. ``guessed`` says that this is not a command of the line, only a word that may name
+    a program. ``unsure`` says that the guess is too weak to deny a call, because the word is an argument of an unknown
     program.
     """
 
@@ -39,14 +39,15 @@ class SimpleCommand:
 
 
 class ShellReading:
-    """The commands of a line, the doubts about it, and its other properties that conditions look at.
+    """The commands of a line, the doubts about the line, and its other properties that conditions test.
 
-    ``hidden`` says that a program may run that is not in ``commands``. ``doubts`` holds the reasons why the effect of
-    the line is uncertain; a known program that runs other code (an interpreter, a build tool) is such a reason.
-    ``substitution`` says that the line holds a substitution. ``writes`` holds its output redirections. ``work`` counts
-    the units spent so far (module ``work``); once the budget is used up, the rest of the line is not read. ``tree`` is
-    the syntax tree of the first text. If the first text was read without the parser, ``unparsed`` holds that text
-    instead.
+    ``hidden`` says that a program may run that is not in ``commands``. ``doubts`` are the reasons why the effect of the
+    line is uncertain, for example a program that runs other code, such as an interpreter. ``substitution`` says that
+    the line holds a substitution. ``writes`` are its output redirections: operator and target.
+
+    ``work`` counts the units spent so far; when the budget is used up (module ``work``), the rest of the line is
+    skipped. ``tree`` is the syntax tree of the first text. If the first text didn't need the parser, ``unparsed`` is
+    that text.
     """
 
     __slots__ = ("commands", "doubts", "hidden", "substitution", "tree", "unparsed", "work", "writes")
@@ -62,18 +63,19 @@ class ShellReading:
         self.work = 0
 
     def hide(self, why: str) -> None:
-        """Set ``hidden``, because a program may run that is not in ``commands``, and add the reason to the doubts."""
+        """Record that a program may run that is not in ``commands``. ``why`` is the reason, for the doubts."""
         self.hidden = True
         self.doubts.append(why)
 
     def parse_later(self, text: str) -> None:
-        """Keep the first text if it was read without the parser, so that it can be parsed later."""
+        """Keep the first text if it didn't need the parser, so that it can be parsed later."""
         if self.tree is None and self.unparsed is None:
             self.unparsed = text
 
     def exhausted(self, units: int) -> bool:
-        """Spend units of work. Once the budget is used up, add a doubt and return True: the rest of the line is not
-        read.
+        """Take units of work from the budget. Return True if the budget is used up.
+
+        In that case, a doubt is added, and the caller must skip the rest of the line.
         """
         self.work += units
         if self.work <= MAX_WORK and len(self.commands) <= MAX_COMMANDS:
@@ -84,7 +86,7 @@ class ShellReading:
         return True
 
     def add(self, other: ShellReading) -> None:
-        """Add the commands and doubts of another reading of the same call."""
+        """Add the commands and doubts of another ShellReading of the same call."""
         self.commands += other.commands
         self.doubts += other.doubts
         self.hidden |= other.hidden
@@ -92,7 +94,7 @@ class ShellReading:
         self.writes += other.writes
 
     def programs(self) -> tuple[str, ...]:
-        """Return the programs in the order found, each once; a question mark for an unknown program."""
+        """Return the names of the programs in the order found, each once. An unknown program is ``?``."""
         names = ["?" if command.base is None else command.base for command in self.commands if not command.guessed]
         if self.hidden:
             names.append("?")
@@ -103,22 +105,26 @@ _TOO_MUCH = "is too long or too deeply nested to read"
 
 
 class PayloadReader(Protocol):
-    """The methods of a line's reader for words of a command that hold shell texts or commands themselves."""
+    """The recorder of a line's commands, as the code for one program uses it.
+
+    The code finds shell texts and commands among the program's arguments, and passes them to these methods.
+    """
 
     reading: ShellReading
-    #: The values of the positional parameters, by their names.
+    #: The values of the positional parameters, by name: `0`, `1`, ... and `@`.
     positional: dict[str, list[str | None]]
 
     def source(self, text: str, positional: Words = ()) -> None:
-        """Read shell text that a command would get, with ``positional`` as its parameters from ``$0`` on."""
+        """Parse a shell text that a command would run. ``positional`` are its parameters from ``$0`` on."""
 
     def nested(self, command: Words, origin: Node | None, *, guessed: bool = False) -> None:
-        """Record a command in the arguments of another command. With ``guessed``, the words may not be a command."""
+        """Record a command that is an argument of another command. ``guessed`` says that it may be no command."""
 
     def exactly(self, node: Node) -> list[str]:
-        """Return a list with the text of a word, or an empty list if the text is known only when the line runs."""
+        """Return a list with the text of a word, or [] if the text is known only when the line runs."""
 
     def texts(self, node: Node) -> list[str]:
-        """Return the texts that a word may have, by the values that the line gives its variables, or [] if these values
-        are unknown.
+        """Return the texts that a word may have, by the values that the line gives its variables.
+
+        Return [] if these values are unknown.
         """

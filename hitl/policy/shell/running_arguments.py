@@ -1,6 +1,6 @@
-"""Tables of the arguments that make a plain program run another program.
+"""Tables of the arguments with which a program runs another program.
 
-Each table is data from the programs' own manuals (coreutils, util-linux, findutils, sudo, git, kubectl, docker, ...).
+The data come from the programs' own manuals (coreutils, util-linux, findutils, sudo, git, kubectl, docker, ...).
 """
 
 import re
@@ -9,7 +9,7 @@ from hitl.policy.shell.programs import one_of
 from hitl.policy.shell.wrappers import SHORTEST
 from hitl.policy.tables import names
 
-# For each program, glob patterns of the arguments that make it run another program.
+# Patterns of the arguments with which compilers, ssh, and the programs in RUNNING_ARGUMENTS run another program.
 _COMPILER = names(
     "-wrapper -B* -specs* -fplugin* --specs* @* -fuse-ld* -Xlinker* -Wl,*plugin* -Xclang* -load -fpass-plugin* "
     "--ld-path* "
@@ -106,19 +106,19 @@ RUNNING_ARGUMENTS: dict[str, frozenset[str]] = {
     "open": names("*"),
 }
 
-# Options that run no program, in full. They must not be taken for shortened options of the table above.
+# Long options that run no program although they begin like an option in RUNNING_ARGUMENTS.
 _WHOLE: dict[str, frozenset[str]] = {"pytest": names("--co"), "rg": names("--pretty --passthru")}
 
-# Settings of ssh that run or load a program, in any letter case. Such a setting follows ``-o`` in the same word or in
-# the next word.
+# Matches a setting of ssh that runs or loads a program. The setting may come after ``-o`` in the same word, or be the
+# next word.
 _SSH_SETTING = re.compile(
     r"(?:-\w*o)?\s*[\"']?(?:proxycommand|localcommand|permitlocalcommand|knownhostscommand|pkcs11provider"
     r"|securitykeyprovider|xauthlocation|include|match)[\s=\"']",
     re.IGNORECASE,
 )
 
-# For each program whose short options may be combined (-avze), the letters of the options that take the rest of the
-# word as their value.
+# Program whose short options may be combined (-avze) -> the letters of options that take the rest of the word as their
+# value.
 CLUSTERED: dict[str, str] = {
     **dict.fromkeys(("tar", "gtar", "bsdtar"), "bCfgHKLNVX"),
     "rsync": "BfT",
@@ -153,7 +153,7 @@ CLUSTERED: dict[str, str] = {
     "man": "rRLmMSsET",
 }
 
-# Programs that run another program, or delete files, because of a single argument.
+# Programs that a single argument can make run another program or delete files.
 STEERED = names("find gfind fd fdfind bfs tar rsync zip scp split nc ncat netcat")
 
 RUNS_BY_ARGUMENT = {program: one_of(patterns) for program, patterns in RUNNING_ARGUMENTS.items()}
@@ -165,8 +165,8 @@ def _clusters(program: str) -> re.Pattern[str]:
 
 
 _SSH_LIKE = names("ssh autossh scp sftp rsync")
-# Programs that any word without a hyphen may make run another program. The other programs of the table run another
-# program only for a word with "::" (as in git's URLs).
+# Programs that may run another program because of a word without a hyphen. For the other programs of the table, only
+# options and words with "::" (as in git's URLs) can do that.
 BARE_ARGUMENTS = _SSH_LIKE | {
     program
     for program, patterns in RUNNING_ARGUMENTS.items()
@@ -176,9 +176,9 @@ _CLUSTERS = {program: _clusters(program) for program in CLUSTERED}
 
 
 def runs_by_argument(program: str, word: str) -> bool:
-    """Return whether a word makes a program run another program.
+    """Return whether an argument makes a program run another program.
 
-    The word may be as in the table, shortened (``--to-com=``) or combined (``-avze``).
+    The argument may be written as in the table, shortened (``--to-com=``) or combined (``-avze``).
     """
     if RUNS_BY_ARGUMENT[program](word) or (program in _SSH_LIKE and _SSH_SETTING.match(word)):
         return True

@@ -1,7 +1,7 @@
-"""Finds the commands that sed and awk programs would run. The programs are parsed only as far as this needs.
+"""Finds the commands that sed scripts and awk programs would run. They are parsed only as far as necessary.
 
-The rules for sed are those of POSIX.1-2017 and, for the ``e`` command and flag, of GNU sed. The rules for awk are those
-of POSIX.1-2017 and, for running or loading other programs, of gawk.
+The syntax is that of POSIX.1-2017, with the ``e`` command and flag of GNU sed, and gawk's ways to run and load
+programs.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 MAX_SCRIPT = 2048
-_MAX_CLASSES = 64  # at most this many opening brackets; from each, the script may be searched to its end
-_MAX_DELIMITERS = 16  # at most this many different delimiters in one script; each delimiter needs a separate pattern
+_MAX_CLASSES = 64  # at most this many opening brackets; from each, a search may go to the end of the script
+_MAX_DELIMITERS = 16  # at most this many different delimiters in a script; each needs an expression of its own
 
 _PART = r"(?:\\.|\[\^?\]?[^\]\n]*\]|(?!{end})[^\\\n])*+{end}"
 _PLAIN_PART = r"(?:\\.|(?!{end})[^\\\n])*+{end}"
@@ -28,24 +28,25 @@ _TO_LINE_END = frozenset("aicrRwWv#")
 
 _AWK_LITERALS = tuple(
     re.compile(rf'"(?:[^"\\\n]|\\.)*"|(?P<before>^|[~!(,{{;&|\n]|\breturn\b)\s*/(?:\\.{inside}|[^/\\\n])*+/', re.DOTALL)
-    for inside in ("", r"|\[\^?\]?[^\]\n]*\]")  # some versions of awk end the expression at a slash within brackets
+    for inside in ("", r"|\[\^?\]?[^\]\n]*\]")  # some versions of awk end an expression at a slash in brackets
 )
 _AWK_RUNS = re.compile(r"\bsystem\b|(?<!\|)\|(?!\|)|@load|@include|@[A-Za-z_]\w*\s*\(")
-_GAP = re.compile(r"\s{64}")  # characters; in a longer run of blanks, a search would start again at each blank
+# A run of so many blanks is refused, because a search would start again at each blank and take too long.
+_GAP = re.compile(r"\s{64}")
 _AWK_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 
 
 class NotUnderstood(ValueError):
-    """A text that this module can't read as a sed script."""
+    """Raised for a text that this module can't parse as a sed script."""
 
 
 def sed_commands(script: str) -> list[str]:
-    """Return the shell texts that a sed script runs with ``e`` (an empty text means the pattern space).
+    """Return the shell texts that a sed script runs with ``e``. An empty text means the line that sed has just read.
 
     The list is empty for an ordinary script.
 
     Raises:
-        NotUnderstood: the script is too long, or this module can't read it.
+        NotUnderstood: the script is too long, or this module can't parse it.
     """
     if len(script) > MAX_SCRIPT or script.count("[") > _MAX_CLASSES:
         raise NotUnderstood("is too long")
@@ -141,8 +142,9 @@ class _Sed:
 
 @dataclass(frozen=True, slots=True)
 class Operands:
-    """The arguments of a program: scripts in options (None if the line doesn't show a script's text), and the words
-    that aren't options.
+    """The arguments of sed or awk: the scripts in options, and the words that aren't options.
+
+    A script is None if the line doesn't show its text.
     """
 
     scripts: tuple[str | None, ...]
@@ -165,7 +167,9 @@ _AWK_LONG = ("--file", "--exec", "--include", "--load", "--source", "--debug")
 def _operands(
     words: Sequence[str | None], *, valued: str, scripts: str, hidden: str, rest: str, long: tuple[str, ...]
 ) -> Operands:
-    """Read options as getopt_long does, including combined short options and shortened long names."""
+    """Return the scripts and operands, with options parsed as getopt_long does: short ones combined, long ones
+    shortened.
+    """
     found: list[str | None] = []
     operands: list[str | None] = []
     given = iter(words)
@@ -189,8 +193,10 @@ def _long(word: str, known: tuple[str, ...]) -> list[str | None]:
 
 
 def awk_runs(program: str) -> bool:
-    """Return whether an awk program may run or load a program: it has a pipe or ``system`` outside its texts and
-    patterns.
+    """Return whether an awk program may run or load another program.
+
+    It may if it has, for example, a pipe or ``system`` outside its texts and expressions, or if it is too long to
+    check.
     """
     if len(program) > MAX_SCRIPT or program.count("[") > _MAX_CLASSES or _GAP.search(program):
         return True
@@ -199,5 +205,5 @@ def awk_runs(program: str) -> bool:
 
 
 def awk_texts(program: str) -> list[str]:
-    """Return the texts in an awk program, because it may give them to a shell."""
+    """Return the texts in quotes of an awk program, because it may run them in a shell."""
     return _AWK_TEXT.findall(program[:MAX_SCRIPT])

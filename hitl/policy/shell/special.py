@@ -1,4 +1,4 @@
-"""Finds the effects of programs whose words hold more than options and paths: expressions, scripts, other commands."""
+"""Finds the effects of programs whose arguments may be expressions, scripts or commands, not only options and paths."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 Handler = Callable[["Found", Step], None]
 
-_NAMES = ("-v", "-R")  # these options test a variable, and a subscript in the variable's name may run a command
+_NAMES = ("-v", "-R")  # options that test a variable; a subscript in the variable's name may run a command
 _FILE_TESTS = re.compile(r"-[abcdefghkprstuwxGLNOS]")
-#: A conversion of printf that stores the number of printed characters in a variable (Bash manual, printf).
+#: Matches a conversion of printf that stores the number of printed characters in a variable (Bash manual, printf).
 _STORES = re.compile(r"%[^A-Za-z%]*n")
-#: A conversion of printf. Group 1 is its letter, or empty if the conversion takes other values, too (`%*d`, `%1$s`).
+#: Matches a conversion of printf. Group 1 is its letter, or None if the conversion has other parts (`%*d`, `%1$s`).
 _CONVERSION = re.compile(r"%(?:%|[-+ #0]*\d*(?:\.\d+)?(?:\([^()]*\))?([A-Za-z])|)")
 #: The letters of conversions that print a text, not a number.
 _AS_TEXT = frozenset("sbqcT")
 _WRITTEN_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?", re.ASCII)
-#: Builtins that change the shell in which they run.
+#: Builtins that change the state of the shell in which they run.
 _CHANGES_SHELL = names("cd read")
 
-# --- the shell's own
+# --- the effects of the shell's builtins
 
 
 def _cd(found: Found, step: Step) -> None:
@@ -45,12 +45,12 @@ def _cd(found: Found, step: Step) -> None:
 
 
 def _test(found: Found, step: Step) -> None:
-    """Read ``test``, ``[`` and ``[[``. The word after a file test names a file."""
+    """Add the effects of ``test``, ``[`` or ``[[``. Raises NotPlain if the test may run a command."""
     found.effect("read", "tests files and texts")
     for word in step.words:
         if any(option == word.text or (word.wild and fnmatchcase(option, word.text or "")) for option in _NAMES):
             raise NotPlain("a test may run a substitution")
-        if word.loose and step.words[0].text != "[[":  # [[ doesn't split a value into words
+        if word.loose and step.words[0].text != "[[":  # ``[[`` doesn't split a value into words
             raise NotPlain("a test gets words that are known only when the line runs")
     for before, word in zip(step.words, step.words[1:], strict=False):
         if before.text is not None and (_FILE_TESTS.fullmatch(before.text) or before.text in ("-nt", "-ot", "-ef")):
@@ -60,7 +60,10 @@ def _test(found: Found, step: Step) -> None:
 
 
 def _printf(found: Found, step: Step) -> None:
-    """Read ``printf``. ``-v`` and ``%n`` set a variable. zsh computes a value for ``%d``, which may run a command."""
+    """Add the effects of ``printf``. Raises NotPlain if it sets a variable (``-v``, ``%n``) or computes a number.
+
+    For ``%d``, zsh computes the value as an arithmetic expression, which may run a command.
+    """
     given = [word for at, word in enumerate(step.words[1:]) if at > 1 or word.text != "--"]
     form = given[0].literal if given else ""
     if form is None or form.startswith("-v") or _STORES.search(form.replace("%%", "")):
@@ -71,7 +74,7 @@ def _printf(found: Found, step: Step) -> None:
 
 
 def _prints_text(form: str, values: Sequence[ShellWord]) -> bool:
-    """Return whether each value of a format that takes a number is written as a number."""
+    """Return whether ``printf`` gets a written number for each conversion that takes a number."""
     letters = [match[1] for match in _CONVERSION.finditer(form) if match[0] != "%%"]
     if _AS_TEXT.issuperset(filter(None, letters)) and all(letters):
         return True
@@ -84,7 +87,7 @@ def _prints_text(form: str, values: Sequence[ShellWord]) -> bool:
 
 
 def _command(found: Found, step: Step) -> None:
-    """Read ``command``: with ``-v`` it looks a program up, and without an option it runs its words as a command."""
+    """Add the effects of ``command``. Without an option it runs its words as a command; ``-v`` only finds a program."""
     first = step.words[1].literal if len(step.words) > 1 else None
     if first in _CHANGES_SHELL:
         raise NotPlain("a builtin is run through command")
@@ -95,7 +98,7 @@ def _command(found: Found, step: Step) -> None:
 
 
 def _shell(found: Found, step: Step) -> None:
-    """Read ``bash -c TEXT``: the text is a separate line."""
+    """Add the effects of ``bash -c TEXT``, which are those of the text as a separate line."""
     call = parse(step)
     if not call.has("-c"):
         if call.given.keys() <= {"--version"} and not call.operands and call.given:
@@ -108,11 +111,11 @@ def _shell(found: Found, step: Step) -> None:
     found.run([replace(one, fed_by=one.fed_by or step.fed_by) for one in steps(text, step.folders, found.steps_taken)])
 
 
-# --- wrappers
+# --- wrappers: programs that run another command
 
 
 def _wrapper(found: Found, step: Step) -> None:
-    """Read a program that runs the command in its later words."""
+    """Add the effects of the command in the later words of a wrapper."""
     call = parse(step)
     rest = tuple(word for kind, word in call.operands if kind == "run")
     if not rest or rest[0].literal in _CHANGES_SHELL:
@@ -121,7 +124,10 @@ def _wrapper(found: Found, step: Step) -> None:
 
 
 def _env(found: Found, step: Step) -> None:
-    """Read ``env COMMAND``. Without a command it shows the environment. Settings before the command are refused."""
+    """Add the effects of the command in ``env COMMAND``.
+
+    Raises NotPlain without a command, because ``env`` then shows the environment, and for a setting before the command.
+    """
     call = parse(step)
     rest = tuple(word for _, word in call.operands)
     if not rest or rest[0].literal is None or "=" in rest[0].literal:
@@ -130,7 +136,9 @@ def _env(found: Found, step: Step) -> None:
 
 
 def _xargs(found: Found, step: Step) -> None:
-    """Read ``xargs``: its command gets words of the input, which are file names if they come from ``find``."""
+    """Add the effects of the command that ``xargs`` runs. The command gets words of the input, such as file names of
+    ``find``.
+    """
     call = parse(step)
     rest = tuple(word for _, word in call.operands)
     if not rest:
@@ -149,21 +157,20 @@ def _xargs(found: Found, step: Step) -> None:
 
 
 def _without_names(found: Found, step: Step) -> None:
-    """Add the effects of the command without file names, because xargs also runs the command once if its input is
-    empty.
-    """
+    """Add the effects of the command without file names. If its input is empty, xargs still runs the command once."""
     try:
         found.step(step)
     except NotPlain:
-        # The same words are judged again with a file name after them. So the only fault that can occur here is the
-        # missing name.
+        # The caller adds the effects of the same words with a file name after them. Then any other fault is found
+        # again. So the only fault here is the missing name.
         return
 
 
 def _names_from(fed_by: Step | None, call: ParsedArguments) -> ShellWord:
-    """Return the file names that come through the pipe: with ``find -print0`` for ``xargs -0``, or one name per line.
+    """Return a word for the file names that xargs gets through the pipe, or a word that may be anything.
 
-    Without the zero bytes, xargs splits names at blanks and removes quotes and backslashes, so a name may change.
+    With ``find -print0`` and ``xargs -0``, the names arrive unchanged. With one name on each line, xargs splits names
+    at blanks and removes quotes and backslashes, so a name may change.
     """
     whole = call.has("-0", "--null")
     if call.has("-d", "--delimiter"):
@@ -180,7 +187,7 @@ def _names_from(fed_by: Step | None, call: ParsedArguments) -> ShellWord:
     return ShellWord(None, loose=True)
 
 
-# --- find
+# --- the effects of find
 
 _FIND_ALONE = names(
     "-true -false -empty -executable -readable -writable -nouser -nogroup -depth -d -mount -xdev -noleaf -prune -print "
@@ -199,7 +206,7 @@ _FIND_ENDS = names("-quit -prune")
 
 
 class _Find:
-    """The words of one ``find``: its folders, its tests, and its actions."""
+    """The parsed words of one ``find``: its folders, its tests, and its actions."""
 
     def __init__(self, step: Step) -> None:
         self.step = step
@@ -207,7 +214,7 @@ class _Find:
         self.paths: list[ShellWord] = []
         self.commands: list[tuple[ShellWord, ...]] = []
         self.actions: set[str] = set()
-        #: The name patterns before the first action. A test after an action doesn't limit that action.
+        #: The patterns of ``-name`` before the first action. A test after an action doesn't limit that action.
         self.patterns: list[str] = []
         self.either = False
         self._read(list(step.words[1:]))
@@ -278,15 +285,16 @@ def _find(found: Found, step: Step) -> None:
         found.step(Step(words, step.folders))
 
 
-# --- scripts
+# --- the effects of sed, awk and jq
 
-#: A set of characters. Some versions of sed end an expression at a delimiter within a set, and some take a backslash
-#: within a set for an ordinary character. If a set in a script has two meanings for this reason, the script isn't read.
+#: A set of characters in an expression of sed. Versions of sed disagree about two things: whether a delimiter in a set
+#: ends the expression, and whether a backslash in a set is an ordinary character. A set that has two meanings for this
+#: reason doesn't match.
 _SED_SET = r"\[\^?+\]?+(?:\[(?!{mark}):[a-z]+:\]|\[(?![:.=])|(?!{mark})[^\]\[\\\n]|\\[^\]\n])*\]"
 _SED_EXPRESSION = rf"(?:(?!{{mark}})[^\[\\\n]|\\.|{_SED_SET})*{{mark}}"
 _SED_PART = r"(?:(?!{mark})[^\\\n]|\\.)*{mark}"
-#: One command of a sed script that only prints or edits the stream: addresses, then a command that names no file
-#: or program.
+#: The parts of a sed command that only prints or edits the stream: addresses, and then a command that names no file and
+#: no program.
 _SED_ADDRESS = rf"(?:\d+(?:~\d+)?|\$|/{_SED_EXPRESSION.format(mark='/')}I?)"
 _SED_ADDRESSES = rf"(?:{_SED_ADDRESS}\s*(?:,\s*(?:{_SED_ADDRESS}|[+~]\d+)\s*)?!?\s*)?"
 _SED_S, _SED_Y = "(?P=mark)", "(?P=other)"
@@ -295,7 +303,7 @@ _SED_EDIT = (
     rf"|s(?P<mark>[/|#,:@!%]){_SED_EXPRESSION.format(mark=_SED_S)}{_SED_PART.format(mark=_SED_S)}[gpiI\d]*"
     rf"|y(?P<other>[/|#,:@!%]){_SED_PART.format(mark=_SED_Y)}{_SED_PART.format(mark=_SED_Y)})"
 )
-# After sed's commands a, i and c, the rest of the line is text that sed prints.
+# After sed's commands a, i and c, the rest of the line is text to print.
 _sed_command = re.compile(
     rf"[\s;{{}}]*{_SED_ADDRESSES}(?:{_SED_EDIT}\s*(?=[;}}\n]|$)|\{{|[aic](?:\\|[ \t])[^\\\n]+(?=\n|$))"
 )
@@ -318,7 +326,7 @@ def _sed(found: Found, step: Step) -> None:
 
 
 def _only_edits(script: str) -> bool:
-    """Return whether every command of a sed script only prints or changes the stream."""
+    """Return whether every command of a sed script only prints or edits the stream."""
     at, end = 0, len(script.rstrip("; }\n"))
     if len(script) > _MAX_SCRIPT:
         return False
@@ -350,7 +358,7 @@ def _jq(found: Found, step: Step) -> None:
 
 
 def _without_variables(given: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
-    """Return the words without ``--arg NAME VALUE`` and ``--argjson NAME VALUE``, which name no file."""
+    """Return the words of jq without ``--arg NAME VALUE`` and ``--argjson NAME VALUE``, which name no file."""
     kept: list[ShellWord] = []
     rest = list(given)
     while rest:
@@ -363,7 +371,7 @@ def _without_variables(given: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
     return tuple(kept)
 
 
-#: The number of words that follow ``--arg``: a jq variable's name and its value.
+#: words that follow ``--arg``: the name of a jq variable, and its value
 _VARIABLE = 2
 
 
@@ -373,7 +381,7 @@ def _reads(found: Found, call: ParsedArguments) -> None:
         found.path("read", word, call.folders, guarded=call.guarded(word))
 
 
-# --- git
+# --- the effects of git
 
 _ADDRESS = re.compile(r"remoteurl|upstream|push")
 _REVISION = re.compile(r"[\w./@{}^~+#-]+", re.ASCII)
@@ -381,19 +389,19 @@ _WORK_TREE = names("diff grep")
 _CHOOSES_REVISIONS = names(
     "--all --branches --tags --remotes --glob --alternate-refs --bisect -g --walk-reflogs --merge"
 )
-#: Options that show more files than the paths name, or a file under a former name.
+#: Options with which git shows more files than the named paths, or a file under a former name.
 _MORE_THAN_PATHS = names("--full-diff --follow")
 _SHOWS_OBJECTS = names("show cat-file")
-#: Matches a word that may name any git object: a full or shortened number, or a tag (gitrevisions(7)). Words that begin
-#: with HEAD or @ aren't matched, because they name commits.
+#: Matches a word that may name any git object, by its number or by a tag (gitrevisions(7)). A word that begins with
+#: HEAD or @ doesn't match, because it names a commit.
 _OBJECT = re.compile(r"^(?!HEAD\b|@)", re.ASCII)
 
 
 def _git(found: Found, step: Step) -> None:
-    """Read a git command: it uses its repository and the files that it shows.
+    """Add the effects of a git command: it uses its repository and the files that it shows.
 
-    Former contents of a file may hold secrets that were removed later. So a command that shows former contents is
-    accepted only if it names files, and if each of these files may be read now.
+    Former contents of a file may hold secrets that were removed later. So a command that shows former contents must
+    name files. The policy must allow reading each of these files now.
     """
     call = parse(step)
     found.effect(call.program.does, call.program.says)
@@ -447,7 +455,7 @@ def _git_paths(found: Found, call: ParsedArguments, paths: list[ShellWord], how:
 
 
 def _git_object(found: Found, call: ParsedArguments, text: str) -> None:
-    """Add the path in ``REVISION:PATH``. For a folder, `git show` prints names, but other commands show its files."""
+    """Add the path in ``REVISION:PATH``. For a folder, `git show` prints names; other commands show its files."""
     revision, _, path = text.partition(":")
     if not path or ":" in path or ".." in revision or not _REVISION.fullmatch(revision or "x"):
         raise NotPlain("git shows a folder, or the index")
@@ -458,9 +466,9 @@ def _git_object(found: Found, call: ParsedArguments, text: str) -> None:
 
 
 def _git_item(found: Found, call: ParsedArguments, word: ShellWord, *, only_revision: bool) -> list[ShellWord]:
-    """Return a list with the path that a word names, or an empty list if the word is a revision.
+    """Return a list with the word if it names a path, or [] if it names a revision.
 
-    A revision is also added as a path that is read, because a file may have that name.
+    A revision is also added as a path that git reads, because a file may have that name.
     """
     text = word.literal
     if text is None:
@@ -475,13 +483,14 @@ def _git_item(found: Found, call: ParsedArguments, word: ShellWord, *, only_revi
     return [word]
 
 
-# --- trees of files
+# --- the effects of ripgrep and tar
 
 
 def _rg(found: Found, step: Step) -> None:
-    """Read ripgrep: it reads every file below its folders that isn't hidden; with ``--files`` it shows only names.
+    """Add the effects of ripgrep. It reads every file below its folders, except hidden files; with ``--files``, only
+    names.
 
-    It also reads hidden files that a glob or a type names.
+    It also reads hidden files that match a glob or a type in its options.
     """
     call = parse(step)
     found.effect("read", call.program.says)
@@ -496,12 +505,14 @@ def _rg(found: Found, step: Step) -> None:
         found.path(how, word, call.folders, shown=None if hidden else shown, guarded=call.guarded(word))
 
 
-#: Letters of tar's options that take a value. The table allows no other option with a value.
+#: The letters of tar's options that take a value. tar's table has no other options with a value.
 _TAR_VALUED = "fC"
 
 
 def _tar(found: Found, step: Step) -> None:
-    """Read ``tar tf A`` and ``tar -tf A``. Letters without a dash take the words after them as values."""
+    """Add the effects of ``tar tf A`` or ``tar -tf A``. Without the dash, the letters take the next words as their
+    values.
+    """
     first, rest = (step.words[1], list(step.words[2:])) if len(step.words) > 1 else (ShellWord("-"), [])
     if first.literal is None or not (first.literal.startswith("-") or first.literal.isalpha()):
         raise NotPlain("tar gets a first word that may be options")

@@ -1,9 +1,8 @@
-"""Programs that run no other program and load no code, whatever their arguments, according to their manuals.
+"""Names of programs that, by their manuals, run no other program and load no code.
 
-The list may also hold a program that runs another program or loads code with certain arguments, if
-``running_arguments``, ``programs`` or ``wrappers`` lists those arguments. Programs whose purpose is to run other
-programs are in ``programs`` and ``wrappers``. All other programs are unknown: they may do anything with their
-arguments.
+Some of them do so with certain arguments; ``running_arguments``, ``programs`` or ``wrappers`` lists these arguments.
+Programs whose purpose is to run other programs are in ``programs`` and ``wrappers``. All other programs are unknown:
+they may do anything with their arguments.
 """
 
 from hitl.policy.tables import names

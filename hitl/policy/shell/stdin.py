@@ -1,4 +1,4 @@
-"""Finds the text that a command would read from its standard input, if the line itself holds that text."""
+"""Finds the texts that a command would read from its standard input, if the line itself holds these texts."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-# Returns the texts that a word may have: one text if it is certain, several texts if the line sets variables, no text
-# if the value is unknown.
+# Returns the texts that a word may have: one if its value is certain, several if the line gives a variable several
+# values, none if the value is unknown.
 Read = Callable[["Node"], list[str]]
 
 _REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
@@ -31,13 +31,13 @@ _ECHO_FLAGS = frozenset({"-n", "-e", "-E", "-ne", "-en", "-nE", "-En"})
 
 
 def standard_input(reader: PayloadReader, command: Node | None) -> list[str]:
-    """Return the texts that a command may read from standard input, or an empty list if the line doesn't hold them."""
+    """Return the texts that a command may read from standard input, or [] if the line doesn't hold them."""
     source = None if command is None else _source(command)
     return [] if source is None else _produced(source, reader.exactly)
 
 
 def written(reader: PayloadReader, command: Node | None) -> list[str]:
-    """Return every text that the statement around a command prints or redirects, because the command may read it."""
+    """Return every text that the statement around a command prints or redirects. The command may run such a text."""
     if command is None:
         return []
     while command.parent is not None and command.parent.type not in ("program", "list"):
@@ -114,8 +114,9 @@ def _bodies(node: Node) -> list[str]:
 
 
 def _printed(command: Node, read: Read) -> list[str]:
-    """Return the texts that ``echo`` or ``printf`` would print; for ``echo``, both with decoded escapes and with the
-    escapes as written.
+    """Return the texts that ``echo`` or ``printf`` may print, or [] for another command.
+
+    For ``echo``, return each text twice: with its escapes as written, and decoded.
     """
     found = _words(command)
     if not found or _PRINTERS.isdisjoint(map(base_name, read(found[0]))):
@@ -144,9 +145,9 @@ def _printed_of(values: list[str | None]) -> list[str]:
 
 
 def _formatted(rest: list[str]) -> str | None:
-    """Return the text that ``printf`` prints, or None for a format that isn't known here.
+    """Return the text that ``printf`` prints, or None for a format that this module doesn't know.
 
-    ``printf`` uses its format again as long as arguments are left.
+    ``printf`` repeats its format as long as arguments are left.
     """
     if not rest or rest[0].startswith("-"):
         return None

@@ -1,12 +1,12 @@
-"""Tables of other ways to write sub-commands: shortened names, aliases, and options before the sub-command.
+"""Tables of sub-commands that may be shortened or have aliases, and of options that may come before a sub-command.
 
-Each table is data from the programs' own manuals (coreutils, util-linux, findutils, sudo, git, kubectl, docker, ...).
+The data come from the programs' own manuals (coreutils, util-linux, findutils, sudo, git, kubectl, docker, ...).
 """
 
 from hitl.policy.shell.wrappers import Options, options
 from hitl.policy.tables import names
 
-# Programs that accept a shortened sub-command, with all their sub-commands.
+# Program that accepts shortened sub-commands -> all of its sub-commands.
 ABBREVIATED: dict[str, frozenset[str]] = {
     "npm": names(
         "access adduser audit bugs cache ci completion config dedupe deprecate diff dist-tag docs doctor edit exec "
@@ -40,7 +40,7 @@ ABBREVIATED: dict[str, frozenset[str]] = {
         "search self-update show status suggests update validate why why-not"
     ),
 }
-# For each program, its aliases of sub-commands, with the sub-command that each means.
+# Program -> alias of a sub-command -> the sub-command.
 ALIASES: dict[str, dict[str, str]] = {
     "npm": {
         **dict.fromkeys(names("un unlink remove rm r"), "uninstall"),
@@ -64,7 +64,7 @@ ALIASES: dict[str, dict[str, str]] = {
     "cargo": {"b": "build", "c": "check", "d": "doc", "r": "run", "t": "test", "rm": "remove"},
 }
 
-# The options that a program accepts before its sub-command.
+# Program -> the options that it accepts before its sub-command.
 GLOBAL_OPTIONS: dict[str, Options] = {
     "git": options(
         "-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source --list-cmds",

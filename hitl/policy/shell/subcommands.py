@@ -1,4 +1,4 @@
-"""Finds the sub-commands among the words of a command, even if it isn't known which options take a value."""
+"""Finds the sub-commands among the words of a command, even if nobody knows which of its options take a value."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from hitl.policy.shell import subcommand_names, wrappers
 from hitl.policy.shell.reading import Words, base_name
 
 _NONE = wrappers.Options()
-#: Programs whose sub-commands have aliases, or may be shortened.
+#: Programs whose sub-commands have aliases or may be shortened.
 _SHORTENED = frozenset((*subcommand_names.ABBREVIATED, *subcommand_names.ALIASES))
 
 
 class Positionals:
-    """The positional words of a command. An option that the tables don't know is read with and without a value."""
+    """The words of a command that aren't options or their values (the positional words).
+
+    If the tables don't list an option, both cases are tried: that it takes the next word as its value, and that it
+    doesn't.
+    """
 
     __slots__ = ("_meanings", "_places", "_program", "_words")
 
@@ -25,18 +29,22 @@ class Positionals:
         self._meanings: dict[int, tuple[str | None, ...]] | None = None
 
     def subcommands(self) -> list[list[str | None]]:
-        """Return the positional words for each reading of unknown options, also with shortened sub-commands in full."""
+        """Return the possible lists of positional words.
+
+        There is a list for each case of unknown options. If the first word may be an alias or a shortened name, there
+        is also a list for each of its meanings.
+        """
         found = [[self._words[at] for at in one] for one in self._positions()]
         if self._program in _SHORTENED:
             found += [[full, *one[1:]] for one in found if one for full in _in_full(self._program, one[0])]
         return found
 
     def after(self, path: tuple[str, ...]) -> list[int]:
-        """Return the places after a path of sub-commands: a place for each reading of the options before it."""
+        """Return the possible indexes of the first word after a path of sub-commands, or [] without such a path."""
         if not path:
             return [1]
         words, exact = self._words, self._program not in _SHORTENED
-        if path[-1] not in words and (exact or len(path) > 1):  # in the usual case, no option must be read
+        if path[-1] not in words and (exact or len(path) > 1):  # the usual case, found without parsing an option
             return []
         firsts = [at for at, names in self._firsts().items() if path[0] in names]
         if len(path) == 1 or not firsts:
@@ -49,14 +57,14 @@ class Positionals:
         return list(dict.fromkeys(found))
 
     def _firsts(self) -> Mapping[int, tuple[str | None, ...]]:
-        """Map each position where the sub-command may be to its possible names.
+        """Return each possible index of the sub-command, with the names that it may have.
 
-        These names are the word itself, and the sub-commands that the word shortens or replaces.
+        The names are the word itself, and the sub-commands for which the word may be an alias or a shortened name.
         """
         if self._meanings is None:
             words, shortened = self._words, self._program in _SHORTENED
             first = words[1] if len(words) > 1 else None
-            told = first is not None and first[:1] != "-"  # this is the usual case: no option comes first
+            told = first is not None and first[:1] != "-"  # the usual case: no option comes first
             places = (1,) if told else dict.fromkeys(one[0] for one in self._positions() if one)
             self._meanings = {
                 at: (words[at], *(_in_full(self._program, words[at]) if shortened else ())) for at in places
@@ -73,7 +81,10 @@ class Positionals:
 
 
 def _positions(words: Words, options: wrappers.Options, *, unknown_takes: bool) -> tuple[list[int], bool]:
-    """Return the indexes of the positional words, and whether the program's tables know all of the options."""
+    """Return the indexes of the positional words, and whether ``options`` has all options of the command.
+
+    ``unknown_takes`` says whether an option that isn't in ``options`` takes the next word as its value.
+    """
     found: list[int] = []
     sure = True
     at, end = 1, len(words)
@@ -92,7 +103,7 @@ def _positions(words: Words, options: wrappers.Options, *, unknown_takes: bool) 
 
 @lru_cache(maxsize=1024)
 def _in_full(program: str, name: str | None) -> list[str]:
-    """Return the sub-commands that an alias or a shortened name may mean."""
+    """Return the sub-commands for which a word may be an alias or a shortened name."""
     alias = subcommand_names.ALIASES.get(program, {}).get(name or "")
     if alias is not None:
         return [alias]

@@ -1,8 +1,8 @@
-"""Reads a shell line for rules that tighten: finds all commands in its syntax tree, and evaluates known words.
+"""Parses a shell line for rules that deny or ask: finds all commands in its syntax tree, and the values of their words.
 
-The tree is tree-sitter-bash's. A reading only grows: each step may add a command or a doubt, and never removes one. So
-a wrong guess can lead to a question, but it can't allow a call. A line with a syntax error is also searched word by
-word for names of programs.
+The tree comes from tree-sitter-bash. The result is a ShellReading. Each step may add a command or a doubt to it, and
+never removes any. So a wrong guess can lead to a question, but it can't allow a call. In a line with a syntax error,
+each word is also taken for the name of a program.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _ALL = ("$@", "${@}", "[@]}")
 _GROUPS = frozenset({"subshell", "compound_statement"})
 _ESCAPED_BLANK = re.compile(r"\\[ \t\v\f]|(\\.)", re.DOTALL)
 _SPELLING = re.compile(r"[('\"\\$`{#\n]")
-#: Ends of lines that always need the tree, because a shell runs its piped input.
+#: Ends of lines with a shell that runs its piped input. Such a line always needs the parser.
 _LISTENERS = ("| bash", "|bash", "| sh", "|sh")
 _CONTROL = re.compile(r"[;|&><`\n\r]|\$[(\[]|\$\{\}|[<>]\(")
 
@@ -54,26 +54,26 @@ _WORDS = frozenset({"word", *VALUES})
 
 @cache
 def _parser() -> Parser:
-    import tree_sitter  # noqa: PLC0415 - heavy; loaded with the first shell condition
+    import tree_sitter  # noqa: PLC0415 - a large module, loaded when a condition first parses a shell line
     import tree_sitter_bash  # noqa: PLC0415
 
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
 
 
 def parsed(source: bytes) -> Node:
-    """Return the root of the syntax tree of a text."""
+    """Return the root of the syntax tree of a shell text."""
     return _parser().parse(source).root_node
 
 
 def read_line(line: str) -> ShellReading:
-    """Return the reading of a line or script for a POSIX shell or bash."""
+    """Return the commands of a line or script for a POSIX shell or bash, with the doubts about it."""
     reading = ShellReading()
     read_into(reading, line, 0, {})
     return reading
 
 
 def read_argv(argv: Words) -> ShellReading:
-    """Return the reading of a program with its arguments, started without a shell."""
+    """Return the commands of an argument list that is started without a shell, with the doubts about it."""
     reading = ShellReading()
     if argv:
         cut = _cut(argv)
@@ -86,7 +86,7 @@ def read_argv(argv: Words) -> ShellReading:
 
 
 def _cut(argv: Words) -> Words:
-    """Return the first words, up to the limits of a reading. The first word is always kept."""
+    """Return the first words, up to MAX_WORDS words and MAX_LINE characters, but always the first word."""
     size = 0
     for at, word in enumerate(argv):
         size += len(word or "")
@@ -96,9 +96,10 @@ def _cut(argv: Words) -> Words:
 
 
 def read_into(reading: ShellReading, line: str, depth: int, positional: dict[str, Fields]) -> None:
-    """Read shell text into a reading; ``positional`` has the values of ``$0``, ``$1``, ... and ``$@``.
+    """Add the commands of a shell text to a reading. ``positional`` has the values of ``$0``, ``$1``, ... and ``$@``.
 
-    Simple text is read without the parser, with the same result. Any syntax that could change the result is parsed.
+    Simple text is split without the parser, which gives the same result. ``depth`` counts the shell texts around this
+    text.
     """
     if len(line) > MAX_LINE or depth > MAX_DEPTH or (depth and reading.exhausted(work.of_text(len(line)))):
         reading.hide("is too long or too deeply nested to read")
@@ -130,12 +131,12 @@ def read_into(reading: ShellReading, line: str, depth: int, positional: dict[str
 
 
 def _few(line: str) -> bool:
-    """Return whether a line has so few commands that all of them can be read."""
+    """Return whether a line has at most MAX_COMMANDS separators, so that all of its commands can be recorded."""
     return line.count(";") + line.count("|") + line.count("&") <= MAX_COMMANDS
 
 
 def _respelled(line: str) -> list[str]:
-    """Return other spellings of a line that the grammar misreads: with continued lines joined, or with added blanks."""
+    """Return other spellings of a line that the parser reads correctly: with continued lines joined, or more blanks."""
     if "\\" not in line or "\n" not in line:
         return []
     joined = line.replace("\\\n", "")
@@ -144,7 +145,7 @@ def _respelled(line: str) -> list[str]:
 
 
 def _guess(reading: ShellReading, text: str) -> None:
-    """Take every word of a broken text for a program. Such a guess can match a deny list, but never an allow list."""
+    """Add every word of a broken text as a guessed program. A guess can match a deny list, but never an allow list."""
     seen = {command.base for command in reading.commands if command.guessed}
     left = max(MAX_COMMANDS - len(seen), 0)
     found = [word for word in dict.fromkeys(_WORD_LIKE.findall(text)) if word not in seen and len(word) <= MAX_NAME]
@@ -152,14 +153,14 @@ def _guess(reading: ShellReading, text: str) -> None:
 
 
 class LineReader(WordReader):
-    """Reads one text into a reading. A text inside this text (``sh -c TEXT``) gets another reader, one level deeper."""
+    """Adds the commands of one shell text to a reading. A text inside it (``sh -c TEXT``) gets a reader of its own."""
 
     _source = b""
     _redirects = False
     _unquoted: bool | None = None
 
     def parse(self, text: str) -> None:
-        """Parse a text and record every command in its tree. If a parse may cost too much, guess at the words."""
+        """Parse a text and record every command in it. If parsing may cost too much, record each word as a guess."""
         self._source = text.encode("utf-8", "replace")
         short = not self.depth and len(self._source) <= work.SHORT
         if self.reading.exhausted(len(self._source) if short else work.of_parse(self._source)):
@@ -187,7 +188,9 @@ class LineReader(WordReader):
             self._subscripts(text)
 
     def _subscripts(self, text: str) -> None:
-        """Read the substitutions in subscripts: even in quotes they run if the text is used as a number or a name."""
+        """Record the commands of substitutions in subscripts. They run even in quotes if the text is used as a number
+        or name.
+        """
         inside = False
         for found in _SUBSCRIPT.finditer(text):
             mark = found.group()
@@ -198,7 +201,7 @@ class LineReader(WordReader):
                 self.source(_balanced(rest) if mark[-1] == "(" else rest.partition("`")[0].rstrip("\\"))
 
     def _walk(self, root: Node, *, deep: bool) -> None:
-        """Visit every node that may hold a command. With ``deep``, also visit words: they may hold backquotes."""
+        """Visit every node that may hold a command. With ``deep``, also visit words, which may hold backquotes."""
         visitors = _visitors()[deep]
         stack = [root]
         while stack:
@@ -213,13 +216,15 @@ class LineReader(WordReader):
                 stack += inner[::-1]
 
     def source(self, text: str, positional: Words = ()) -> None:
-        """Read a text that a command runs as shell code. ``positional`` holds its parameters from ``$0`` on."""
+        """Record the commands of a text that a command runs as shell code. ``positional`` are its parameters from
+        ``$0`` on.
+        """
         parameters: dict[str, Fields] = {str(at): [word] for at, word in enumerate(positional)}
         parameters["@"] = list(positional[1:])
         read_into(self.reading, text, self.depth + 1, parameters)
 
     def nested(self, command: Words, origin: Node | None, *, guessed: bool = False) -> None:
-        """Record a command in the arguments of another command. With ``guessed``, the words may not be a command."""
+        """Record a command that is an argument of another command. ``guessed`` says that it may be no command."""
         if not command or self.reading.exhausted(1):
             return
         if guessed:
@@ -232,10 +237,10 @@ class LineReader(WordReader):
         else:
             unwrap.run(deeper, command, origin)
 
-    # --- nodes
+    # --- visitors of nodes
 
     def _command(self, node: Node) -> list[Node]:
-        """Record a command. Return its parts that may hold other commands."""
+        """Record the command of a node. Return the node's children that may hold other commands."""
         inner: list[Node] = []
         simple = words.simple_words(self._written(node)) if self._simple else None
         if simple is not None:
@@ -245,7 +250,7 @@ class LineReader(WordReader):
         return inner
 
     def _treed(self, node: Node, inner: list[Node]) -> Fields:
-        """Return the words of a command from its tree, and add its parts that may hold other commands to ``inner``."""
+        """Return the words of a command from its node. Add children that may hold other commands to ``inner``."""
         if self._unquoted is None:
             self._unquoted = _SPELLING.search(self._text) is None
         if self._unquoted:
@@ -256,7 +261,7 @@ class LineReader(WordReader):
         return found
 
     def _spelled(self, node: Node, found: Fields, inner: list[Node]) -> None:
-        """Find the words of a command that may hold quotes, expansions, comments or several lines."""
+        """Add to ``found`` the words of a command that may have quotes, expansions, comments or several lines."""
         end, translated = -1, False
         for child in node.children:
             kind, start = child.type, child.start_byte
@@ -268,21 +273,21 @@ class LineReader(WordReader):
             if kind in _NO_WORDS:
                 inner.append(child)
                 end = -1
-            elif kind == "$":  # the sign of a translated string, $"..."
+            elif kind == "$":  # the $ of a translated string, $"..."
                 translated, end = glued, end if glued else -1
             else:
                 end = child.end_byte
                 self._append(found, inner, child, glued=glued)
 
     def _complete(self, found: Fields, inner: list[Node], node: Node, *, own: bool) -> None:
-        """Record a command, including the words after its redirections.
+        """Record a command with the words ``found``, and the words after its redirections.
 
-        Record it again with the values of its variables.
+        If it has variables, record it again with their values.
         """
         for word in _past_redirects(node, own=own) if self._redirects else ():
             self._append(found, inner, word, glued=False)
         if self._redirects and len(found) > 1 and (found[0] or "").isdigit():
-            del found[0]  # the word is the number of a redirection, such as the 2 of `2>log cmd`
+            del found[0]  # the number of a redirection, such as the 2 of `2>log cmd`, is no word
         if found:
             unwrap.run(self, found, node)
             if None in found and unwrap.depends(found[0]):
@@ -291,7 +296,7 @@ class LineReader(WordReader):
                     self.reading.doubts.append("gets options known only when it runs")
 
     def _substituted(self, node: Node, named: tuple[str | None, ...]) -> None:
-        """Record the command again with each value that the line gives its variables, if that changes the words."""
+        """Record the command again for each value that the line gives its variables, if the words then differ."""
         choices = [
             self._candidates(child.children[0] if child.type == "command_name" else child)
             for child in node.children
@@ -305,7 +310,7 @@ class LineReader(WordReader):
                 unwrap.run(self, found, node)
 
     def _splits(self, node: Node) -> bool:
-        """Return whether a word may become any number of unknown words: an unquoted expansion, or ``"$@"``."""
+        """Return whether a word may become any number of unknown words, as an unquoted expansion or ``"$@"`` does."""
         if node.type == "string":
             return text_of(node).strip('"').endswith(_ALL) and self._candidates(node) == [[None]]
         if node.type in ("simple_expansion", "expansion"):
@@ -318,7 +323,7 @@ class LineReader(WordReader):
         if kind == "word" and not glued and (text := self._literal(word)) is not None:
             found.append(text)
             return
-        if target.type in _GROUPS:  # in ``time ( ... )``, the grammar takes the group for a word
+        if target.type in _GROUPS:  # in ``time ( ... )``, the parser takes the group for a word
             inner.append(target)
             return
         fields = self._word(target)
@@ -330,7 +335,9 @@ class LineReader(WordReader):
             found += fields
 
     def _misread(self, found: Fields, node: Node) -> None:
-        """Record a command that ends here: after a comment, the grammar took words of another line for arguments."""
+        """Record a command that ends earlier than its node. After a comment, the parser took words of another line for
+        arguments.
+        """
         self.reading.hide("is not read as shell syntax")
         if found:
             unwrap.run(self, list(found), node)
@@ -339,7 +346,7 @@ class LineReader(WordReader):
         name, command = text_of(node.children[0]), node.parent
         if command is not None and command.type == "declaration_command":
             return
-        # an assignment to IFS only changes how ``read`` splits its line
+        # An assignment to IFS before ``read`` only changes how ``read`` splits its line.
         if name == "IFS" and command is not None and _is_read(command):
             return
         if name not in programs.PAGERS or text_of(node) != f"{name}=cat":
@@ -350,7 +357,7 @@ class LineReader(WordReader):
             self.reading.hide(f"sets {name[:40]}")
 
     def _builtin(self, node: Node) -> None:
-        """Read ``[``, ``[[``, ``export`` and similar builtins, which have their own syntax and run no program."""
+        """Record ``[``, ``[[``, ``export`` or a similar builtin. It has its own syntax and runs no program."""
         found: Fields = [node.children[0].type]
         if node.type == "declaration_command":
             for child in node.named_children:
@@ -370,9 +377,9 @@ class LineReader(WordReader):
         self._sets(next((text_of(child) for child in node.children if child.type == "variable_name"), ""))
 
     def _expanded(self, node: Node) -> None:
-        """Read an expansion that sets a variable, runs its value as a prompt, or holds text in single quotes.
+        """Record an expansion that sets a variable, runs its value as a prompt, or holds text in single quotes.
 
-        Inside double quotes these single quotes have no effect, so a substitution in the text runs.
+        Inside double quotes, single quotes have no effect, so a substitution between them runs.
         """
         operators = {text_of(child) for child in node.children if not child.is_named}
         if operators & {"=", ":="}:
@@ -383,7 +390,9 @@ class LineReader(WordReader):
             self._embedded(node)
 
     def _document(self, node: Node) -> None:
-        """Check where a here-document ends: if a shell may end it at another line, its lines may be commands."""
+        """Record a doubt if a shell may end a here-document at another line than the parser does. Its lines may then be
+        commands.
+        """
         if not ends_as_read(node, self._source):
             self.reading.hide("is not read as shell syntax")
             _guess(self.reading, self._text)
@@ -391,7 +400,7 @@ class LineReader(WordReader):
     def _redirect(self, node: Node) -> None:
         children = node.children
         operator = children[0].type
-        if operator[0] not in "<>&":  # the redirection begins with a descriptor
+        if operator[0] not in "<>&":  # the redirection begins with the number of a file descriptor
             operator = next((kind for child in children if (kind := child.type)[0] in "<>&"), ">")
         if operator[0] == "<" and operator != "<>":
             return
@@ -407,7 +416,7 @@ class LineReader(WordReader):
             self.source(text[1:-1].replace("\\`", "`"))
 
     def _embedded(self, node: Node) -> None:
-        """Read substitutions in text that the grammar doesn't divide (defaults, patterns, here-documents)."""
+        """Record the substitutions in a text that the parser doesn't divide (defaults, patterns, here-documents)."""
         text = self._written(node)
         if node.type == "heredoc_body" and _quoted_delimiter(node):
             return
@@ -428,9 +437,9 @@ def _is_read(command: Node) -> bool:
 
 
 def _past_redirects(command: Node, *, own: bool) -> list[Node]:
-    """Return the words of a command that come after a redirection. In the tree, they are below the redirection.
+    """Return the words of a command that come after a redirection. In the tree, they are children of the redirection.
 
-    With ``own``, redirections inside the command's node count too, not only the redirections of its parent.
+    Redirections of the command's parent count. With ``own``, redirections inside the command's node count too.
     """
     redirects = [child for child in command.children if child.type in _REDIRECTS] if own else []
     parent = command.parent
@@ -438,7 +447,7 @@ def _past_redirects(command: Node, *, own: bool) -> list[Node]:
         redirects += [child for child in parent.children if child.type in _REDIRECTS]
     found: list[Node] = []
     for redirect in redirects:
-        if redirect.named_child_count == 1:  # the redirection has only its target
+        if redirect.named_child_count == 1:  # no word comes after the target of the redirection
             continue
         inner = [child for child in redirect.named_children if child.type in _WORDS]
         found += inner if redirect.type == "heredoc_redirect" else inner[1:]
@@ -452,7 +461,7 @@ def _quoted_delimiter(body: Node) -> bool:
 
 
 def _balanced(text: str) -> str:
-    """Return the text before the parenthesis that closes it, or the whole text if no parenthesis does."""
+    """Return the text up to the parenthesis that closes an earlier one, or the whole text if none does."""
     depth = 1
     for found in _PARENTHESES.finditer(text):
         depth += 1 if found.group() == "(" else -1
@@ -465,7 +474,7 @@ Visitor = Callable[["LineReader", "Node"], "Sequence[Node] | None"]
 
 
 def _leaf(_reader: LineReader, _node: Node) -> Sequence[Node]:
-    """Skip a node that holds no commands."""
+    """Return no children, because the node holds no commands."""
     return ()
 
 
@@ -492,7 +501,7 @@ _VISIT.update(dict.fromkeys(_LEAVES, _leaf))
 
 @cache
 def _visitors() -> tuple[dict[int, Visitor], dict[int, Visitor]]:
-    """Return the visitors by the grammar's kind numbers: of a tree, and of a tree whose words are visited too."""
+    """Return two tables of visitors, by the parser's numbers of node kinds: without and with a visit of words."""
     language = _parser().language
     kinds = {} if language is None else {at: language.node_kind_for_id(at) for at in range(language.node_kind_count)}
     return (

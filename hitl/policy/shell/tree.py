@@ -1,4 +1,4 @@
-"""Nodes of a syntax tree: their text, their descendants, and lines that the grammar reads differently from a shell."""
+"""Reads nodes of a syntax tree: their text and descendants, and whether the parser divided them as a shell would."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def descend(node: Node) -> Iterable[Node]:
 
 
 def bracket_words(node: Node, source: bytes) -> list[Node] | None:
-    """Return the words of ``[ ... ]``, or None if a shell operator is among them.
+    """Return the words between ``[`` and ``]``, or None if a shell operator is among them.
 
-    The grammar reads an expression up to the bracket. For a shell, ``[`` is an ordinary command, and its words end at
-    an operator: another command follows ``||``, and a file that is written follows ``>``.
+    The parser takes everything up to ``]`` for one expression. For a shell, ``[`` is an ordinary command, whose words
+    end at an operator: ``||`` begins another command, and ``>`` writes a file.
     """
     found: list[Node] = []
     stack = node.children[1:-1][::-1]
@@ -67,7 +67,7 @@ def bracket_words(node: Node, source: bytes) -> list[Node] | None:
 
 
 def loses_blanks(root: Node, source: bytes) -> bool:
-    """Return whether the grammar skips an escaped blank like a separator; for a shell it is a part of a word."""
+    """Return whether the parser takes an escaped blank for a separator. For a shell it is a part of a word."""
     return any(
         found[1] in b" \t\v\f" and not _is_letter(root.descendant_for_byte_range(*found.span()))
         for found in _ESCAPED.finditer(source)
@@ -75,16 +75,16 @@ def loses_blanks(root: Node, source: bytes) -> bool:
 
 
 def _is_letter(node: Node | None) -> bool:
-    """Return whether the characters of this node are part of a word, a text or a comment."""
+    """Return whether this node is a word, a text or a comment, and not something between them."""
     return node is not None and node.parent is not None and not node.child_count
 
 
 def ends_as_read(redirect: Node, source: bytes) -> bool:
-    """Return whether a shell ends a here-document where the grammar does: at the first line that is its delimiter.
+    """Return whether a shell ends a here-document at the same line as the parser: the first line with only its
+    delimiter.
 
-    Only a plain delimiter is compared. For any other delimiter, return False, because the grammar and a shell differ.
-    The grammar removes a backslash from a quoted delimiter, but a shell keeps it. Before the last delimiter of ``<<-``,
-    the grammar allows blanks, but a shell allows only tabs.
+    Return False for any delimiter that isn't plain, because the parser and a shell disagree about quotes and
+    backslashes in it. Before the last delimiter of ``<<-``, the parser allows blanks, but a shell allows only tabs.
     """
     parts = {child.type: child for child in redirect.children}
     start, end = parts.get("heredoc_start"), parts.get("heredoc_end")

@@ -1,4 +1,4 @@
-"""Finds the programs that a command would itself run: with shells, wrappers, ``xargs``, ``find -exec`` and similar."""
+"""Finds the programs that a command would run: by shells, wrappers such as ``sudo``, ``xargs``, ``find -exec``."""
 
 from __future__ import annotations
 
@@ -54,8 +54,10 @@ _FIND_WRITES = frozenset({"-delete", "-fprint", "-fprint0", "-fprintf", "-fls"})
 
 @dataclass(slots=True)
 class Run:
-    """A command that may run other commands: its reader, the base name of its program, its words, and its node in the
-    tree.
+    """A command that may run other commands.
+
+    ``reader`` records what it finds. ``base`` is the base name of the program, ``words`` are all words, and ``origin``
+    is the command's node in the syntax tree, or None.
     """
 
     reader: PayloadReader
@@ -66,29 +68,29 @@ class Run:
 
     @property
     def positionals(self) -> Positionals:
-        """The positional words of the command, read on first use."""
+        """The positional words of the command (no options), found on first use."""
         if self._positionals is None:
             self._positionals = Positionals(self.words)
         return self._positionals
 
     def hide(self, why: str) -> None:
-        """Record that the command may run a program that the line doesn't name."""
+        """Record that the command may run a program that the line doesn't name. ``why`` completes the sentence."""
         self.reader.reading.hide(f"{self.base} {why}")
 
     def doubt(self, why: str) -> None:
-        """Record that the words don't show the effect of the command."""
+        """Record a doubt about the effect of the command. ``why`` completes the sentence."""
         self.reader.reading.doubts.append(f"{self.base} {why}")
 
     def only_asks(self) -> bool:
-        """Return whether the command only asks for the version or for help."""
-        return len(self.words) == 2 and self.words[1] in programs.HARMLESS_FLAGS  # noqa: PLR2004 - program and flag
+        """Return whether the command is only a program and an option for its version or help."""
+        return len(self.words) == 2 and self.words[1] in programs.HARMLESS_FLAGS  # noqa: PLR2004 - the program and the option
 
 
 Handler = Callable[[Run], None]
 
 
 def run(reader: PayloadReader, command: Words, origin: Node | None) -> None:
-    """Record a command and all commands that it would run in turn. ``origin`` is the node of the command, if any."""
+    """Record a command, and all commands that it would run. ``origin`` is its node in the syntax tree, or None."""
     reading = reader.reading
     if reading.exhausted(1 + len(command) // _WORDS_A_UNIT):
         return
@@ -118,15 +120,15 @@ def _pathed(reader: PayloadReader, name: str) -> None:
 
 
 def by_argument(program: str | None) -> bool:
-    """Return whether an option may make this program run another program or delete files.
+    """Return whether a single argument can make this program run another program or delete files.
 
-    If so, an unknown word in the command is a doubt.
+    If it can, an unknown word in the command is a doubt.
     """
     return base_name(program or "") in running_arguments.STEERED
 
 
 def depends(program: str | None) -> bool:
-    """Return whether the value of a variable may decide which programs this program runs."""
+    """Return whether the programs that this program runs may depend on the value of a variable."""
     if program is None:
         return True
     base = base_name(program)
@@ -134,9 +136,9 @@ def depends(program: str | None) -> bool:
 
 
 def may_listen(command: Words) -> bool:
-    """Return whether a command may run programs that depend on its piped input.
+    """Return whether the programs that a command runs may depend on its piped input.
 
-    The tree is needed to find that input.
+    Only the syntax tree shows that input.
     """
     handle = _handler(base_name(command[0] or ""))
     if handle is _git and len(command) > 1 and command[1] in programs.GIT_OWN:
@@ -144,7 +146,7 @@ def may_listen(command: Words) -> bool:
     return handle not in _DEAF
 
 
-# --- shells
+# --- shells, and builtins that run text as shell code
 
 
 def _shell(run: Run) -> None:
@@ -171,7 +173,7 @@ def _shell(run: Run) -> None:
 
 
 def _long_option(run: Run, word: str, following: Words) -> int:
-    """Return how many words a shell's long option takes, itself included, or 0 if it isn't a known long option."""
+    """Return the number of words of a shell's long option, with its value, or 0 for an unknown option."""
     name, equals, value = word.lstrip("-").partition("=")
     starts = name in programs.SHELL_START_UPS or (run.base == "fish" and word == "-C")
     if not starts and not (name == "command" and equals):
@@ -184,7 +186,7 @@ def _long_option(run: Run, word: str, following: Words) -> int:
 
 
 def _capsh(run: Run) -> None:
-    """Read ``capsh``: after ``--`` it starts bash with the later words, after ``==`` it starts capsh again."""
+    """Record what ``capsh`` runs: bash with the words after ``--``, or itself with the words after ``==``."""
     for at, word in enumerate(run.words[1:], start=1):
         if word is None or word.startswith("--shell"):
             run.hide("may start another shell")
@@ -197,7 +199,7 @@ def _capsh(run: Run) -> None:
 
 
 def _tmux(run: Run) -> None:
-    """Read ``tmux``. Most of its sub-commands run commands, in a window or by a format. Names may be shortened."""
+    """Record what ``tmux`` runs. Most of its sub-commands run commands, in a window or in a format."""
     _subcommand(run)
     name = next(iter(run.positionals.subcommands()[0]), None)
     several = any((word or ";").endswith(";") for word in run.words)
@@ -260,7 +262,7 @@ def _trap(run: Run) -> None:
 
 
 def _reads_into(run: Run) -> None:
-    """Read a builtin such as ``read``: its words name the variables that it sets."""
+    """Record a doubt if a builtin such as ``read`` sets a variable that can change what a program does."""
     _arguments_too(run)
     for word in run.words[1:]:
         if word is None or programs.hijacks(word.partition("[")[0]):
@@ -268,7 +270,11 @@ def _reads_into(run: Run) -> None:
 
 
 def _declares(run: Run) -> None:
-    """Read ``export``, ``declare`` and the like: assignments, names, and ``-n``, which makes a name an alias."""
+    """Record a doubt if ``export``, ``declare`` or a similar builtin sets a variable that can change what a program
+    does.
+
+    With ``-n``, a value may name a variable too.
+    """
     for word in run.words[1:]:
         name, _, value = (word or "").partition("=")
         if word is None or programs.hijacks(name.removesuffix("+").partition("[")[0]):
@@ -292,7 +298,7 @@ def _set(run: Run) -> None:
         }
 
 
-# --- programs that run code, files or commands of their own
+# --- programs that run code or commands from elsewhere
 
 
 def _opaque(run: Run) -> None:
@@ -311,15 +317,15 @@ def _odd(run: Run) -> None:
 
 
 def _unknown(run: Run) -> None:
-    """Read an unknown program: any of its words may name a program that it runs."""
+    """Record an unknown program. Any of its words may name a program that it runs."""
     run.reader.reading.doubts.append(f"the program {base_name(run.words[0] or '')[:MAX_NAME]} is not known here")
     _guess(run)
 
 
 def _guess(run: Run) -> None:
-    """Guess that each argument, and each word inside an argument, names a program.
+    """Record each argument, and each word inside an argument, as a guess at a program.
 
-    Such a guess is reason enough to ask a person, but not to deny the call.
+    A guess is a reason to ask a person, but not to deny the call.
     """
     reading = run.reader.reading
     for at, word in enumerate(run.words[1:], start=1):
@@ -349,7 +355,7 @@ def _find(run: Run) -> None:
 
 
 def _found_command(run: Run, command: list[str | None]) -> None:
-    """Read a command that runs on each found file. ``{}`` is the file's name, known only when the line runs."""
+    """Record a command that ``find`` runs on each found file. ``{}`` in it is the file's name."""
     program = command[0] if command else None
     if program is not None and _handler(base_name(program)) is not None and _holds_names(command):
         run.hide("puts file names into another command")
@@ -383,9 +389,9 @@ def _sed(run: Run) -> None:
 
 
 def _sed_script(run: Run, script: str, *, sure: bool) -> None:
-    """Read a sed script.
+    """Record the commands that a sed script runs.
 
-    If ``sure`` is false, some versions of sed take the word for a script, and other versions for a file's name.
+    If ``sure`` is false, the word may also be the name of a file.
     """
     try:
         commands = scripts.sed_commands(script)
@@ -417,7 +423,7 @@ def _arguments(run: Run) -> None:
 
 
 def _compgen(run: Run) -> None:
-    """Read ``compgen``: its option ``-W`` expands a list of words as a shell does, with substitutions."""
+    """Record what ``compgen`` runs. Its option ``-W`` expands a list of words as a shell does, with substitutions."""
     _arguments(run)
     for word in run.words[1:]:
         if word is not None and ("$(" in word or "`" in word):
@@ -425,9 +431,9 @@ def _compgen(run: Run) -> None:
 
 
 def _jobs(run: Run) -> None:
-    """Read ``jobs``: with ``-x`` it runs its arguments."""
+    """Record what ``jobs`` runs: with ``-x``, its arguments."""
     _arguments(run)
-    if len(run.words) > 2 and (run.words[1] or "-x").startswith("-"):  # noqa: PLR2004 - the option and a program
+    if len(run.words) > 2 and (run.words[1] or "-x").startswith("-"):  # noqa: PLR2004 - `jobs -x PROGRAM`
         run.reader.nested(run.words[2:], run.origin)
 
 
@@ -436,7 +442,7 @@ def _runner(run: Run) -> None:
     if not plain or run.words[1] in _WRAPPING.get(run.base, ()):
         _subcommand(run)
     _arguments_too(run)
-    if plain:  # the usual case: the sub-command runs nothing
+    if plain:  # the usual case: the sub-command runs no program
         return
     for path in programs.SETTING_SUBCOMMANDS.get(run.base, ()):
         if run.positionals.after(path):
@@ -453,7 +459,7 @@ def _runner(run: Run) -> None:
 
 @lru_cache(maxsize=256)
 def _plain_subcommands(program: str) -> frozenset[str]:
-    """Return the sub-commands, in full, that run nothing and store no setting that may name a program."""
+    """Return the sub-commands that run no program and store no setting. Their names aren't shortened."""
     known = programs.RUNNER_OWN.get(program) or subcommand_names.ABBREVIATED.get(program, frozenset())
     paths = (*programs.STARTER_SUBCOMMANDS.get(program, ()), *programs.SETTING_SUBCOMMANDS.get(program, ()))
     return known - programs.RUNNER_SUBCOMMANDS.get(program, frozenset()) - {path[0] for path in paths}
@@ -465,7 +471,7 @@ def _starter(run: Run) -> None:
 
 
 def _started(run: Run, rest: Words) -> None:
-    """Read a program that runs others and whose options are unknown: each of its first words may be a program."""
+    """Record a program that runs another program. Its options are unknown, so each of its first words is a guess."""
     run.hide("runs another program")
     for at, word in enumerate(rest[:_MAX_STARTED]):
         text = word.partition("=")[2] if word is not None and word.startswith("-") else word
@@ -510,10 +516,9 @@ def _git_command(run: Run, name: str | None) -> None:
 
 
 def _bisect(run: Run) -> None:
-    """Read ``git bisect`` with a sub-command that isn't known, because it may be another spelling of ``run``.
+    """Record what ``git bisect`` runs if its sub-command is unknown, because it may be another spelling of ``run``.
 
-    The words after the sub-command are recorded as a command. The sub-command ``run`` itself is read like other
-    programs that run their arguments.
+    The words after the sub-command are recorded as a command. The table of wrappers has the sub-command ``run`` itself.
     """
     for at in run.positionals.after(("bisect",)):
         what = run.words[at] if at < len(run.words) else "log"
@@ -523,7 +528,7 @@ def _bisect(run: Run) -> None:
 
 
 def _strategy(run: Run) -> None:
-    """Read the strategy of a merge. If git has no strategy of that name, it runs the program ``git-merge-NAME``."""
+    """Record a doubt about a merge strategy that git doesn't have: git then runs the program ``git-merge-NAME``."""
     for word, following in zip(run.words, [*run.words[1:], ""], strict=True):
         name, equals, value = (word or "").partition("=")
         short = name.startswith("-s") and not equals
@@ -560,7 +565,7 @@ def _setting(run: Run, setting: str) -> None:
         run.reader.source(value.removeprefix("!"))
 
 
-# --- wrappers
+# --- wrappers: programs that run another command
 
 
 def _subcommand(run: Run) -> None:
@@ -584,7 +589,7 @@ def _arguments_too(run: Run) -> None:
 
 
 class _Unwrapping:
-    """Reads the options and arguments of a wrapper up to the command that the wrapper runs."""
+    """Finds the command that a wrapper runs, after the wrapper's own options and arguments."""
 
     __slots__ = ("at", "run", "skipped", "sourced", "wrapper")
 
@@ -632,7 +637,7 @@ class _Unwrapping:
         return True
 
     def _assignments(self) -> None:
-        """Move past the assignments that follow ``--``."""
+        """Move past the assignments after ``--``."""
         words_ = self.run.words
         while self.wrapper.assignments and self.at < len(words_) and "=" in (words_[self.at] or ""):
             self._assignment((words_[self.at] or "").partition("=")[0])
@@ -643,7 +648,7 @@ class _Unwrapping:
             self.run.hide(f"sets {name[:40]}")
 
     def _option(self, word: str) -> None:
-        """Move past an option and its value. A negative place means that no command remains to be read."""
+        """Move past an option and its value. Set ``at`` to -1 if no command follows, or if it is already recorded."""
         if word in self.wrapper.lookup:
             self.at = -1
         elif not self._sourced(word):
@@ -659,7 +664,7 @@ class _Unwrapping:
             self.at += 2 if takes else 1
 
     def _sourced(self, word: str) -> bool:
-        """Read the shell text of an option such as ``-c TEXT``. Return False if the option has no shell text."""
+        """Record the shell text of an option such as ``-c TEXT``. Return False if the option has no shell text."""
         name, equals, attached = word.partition("=")
         for option in self.wrapper.source:
             inside = _in_cluster(word, option, self.wrapper.options)
@@ -683,16 +688,16 @@ class _Unwrapping:
         self.at += 1 if attached else 2
 
     def _split_up(self, text: str | None, rest: Words) -> None:
-        """Read ``env -S TEXT WORDS``: ``env`` gets the words of the text as arguments, and then the other words."""
+        """Record what ``env -S TEXT WORDS`` runs. ``env`` gets the words of the text as arguments, and then WORDS."""
         found = words.split_string(text) if text is not None and len(text) <= scripts.MAX_SCRIPT else None
         if found is None:
             self.run.hide("gets a text that cannot be split")
-        self.run.reader.source(text or "")  # no shell reads the text of ``-S``, but people write it as shell text
+        self.run.reader.source(text or "")  # ``env`` splits the text without a shell, but people write shell text here
         self.run.reader.nested(["env", *(found or ()), *rest], self.run.origin)
         self.at = -1
 
     def _replaced(self, word: str) -> None:
-        """Read ``xargs -I MARK``: words of standard input replace the mark. The mark may even be the program's name."""
+        """Record a doubt if the words of standard input that replace MARK in ``xargs -I MARK`` may name a program."""
         found = _REPLACES.match(word)
         if found is None:
             return
@@ -732,14 +737,14 @@ class _Unwrapping:
         return self.run.base in wrappers.SHELL_WITHOUT_COMMAND and not self.sourced
 
     def _each_a_command(self, inner: Words) -> None:
-        """Read ``parallel`` without a command: it runs its arguments, or the lines of its input."""
+        """Record what ``parallel`` without a command runs: its arguments, or the lines of its input."""
         self.run.hide("runs what it is given")
         for word in inner:
             if word is not None:
                 self.run.reader.source(word)
 
     def _as_user(self, inner: Words) -> None:
-        """Read ``su USER ARGS``, whose arguments go to the shell, and ``runuser -u USER COMMAND``."""
+        """Record what ``su USER ARGS`` (the arguments go to a shell) and ``runuser -u USER COMMAND`` run."""
         rest = inner if self.run.base == "su" else inner[1:]
         rest = rest[1:] if rest[:1] == ["--"] else rest
         self.run.doubt("starts a shell")
@@ -751,22 +756,22 @@ class _Unwrapping:
 
 
 def _past_reserved(inner: Words) -> list[Words]:
-    """Return the possible commands of ``coproc NAME { command``, which the grammar reads as plain words."""
+    """Return the possible commands in ``coproc NAME { command``, which the parser takes for plain words."""
     rest = [word for word in inner if word not in words.RESERVED]
     return [rest] if len(rest) == len(inner) else [rest, rest[1:]]
 
 
 def _in_cluster(word: str, option: str, options: Options) -> int:
-    """Return the place of a short option in a word such as ``-qc`` or ``-cTEXT``, or 0 if the word doesn't hold it."""
+    """Return the index of a short option in a word such as ``-qc`` or ``-cTEXT``, or 0 if it isn't there."""
     if word.startswith("--") or option.startswith("--") or word == option:
         return 0
     at = max(word.find(option[1], 1), 0)
     return at if all(f"-{letter}" in options.flags for letter in word[1:at]) else 0
 
 
-# --- the table
+# --- the table of handlers, by program
 
-#: By program, the first words of its sub-commands that run other commands.
+#: Program -> the first words of its sub-commands that run other commands.
 _WRAPPING: Mapping[str, frozenset[str]] = {
     program: frozenset(path[0] for path in paths if path) for program, paths in wrappers.SUBCOMMAND_WRAPPERS.items()
 }
@@ -799,7 +804,7 @@ _HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("export", "declare", "typeset", "readonly", "local"), _declares),
     **dict.fromkeys(("read", "mapfile", "readarray", "getopts"), _reads_into),
 }
-#: Interpreters that have their own handler.
+#: Programs with a handler that are interpreters too.
 _INTERPRETERS = frozenset(filter(programs.is_interpreter, _HANDLERS))
 
 
@@ -821,5 +826,5 @@ def _handler(base: str) -> Handler | None:
     return _known_handler(base) if len(base) <= MAX_NAME else _odd
 
 
-#: Handlers that look only at the words of a command, not at its input.
+#: Handlers that use only the words of a command, not its standard input.
 _DEAF = (None, _odd, _unknown, _opaque, _awk, _sed, _arguments, _tar, _compgen)

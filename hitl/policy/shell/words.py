@@ -1,4 +1,4 @@
-"""Turns a written shell word into text: it removes quotes and decodes escapes, also the escapes of printf and echo.
+"""Removes quotes and decodes escapes in the words of a shell line, also the escapes of printf and echo.
 
 The rules are those of POSIX.1-2017, Shell Command Language, section 2.2, and of the ANSI-C quoting in the Bash manual.
 """
@@ -9,23 +9,22 @@ from collections.abc import Callable
 
 from hitl.policy.tables import names
 
-# Matches lines of words that have no quotes, operators, expansions or comments. Such a line is parsed by a split at
-# blanks.
+# Matches a line of words without quotes, operators, expansions and comments. A split at blanks gives its words.
 _FIRST, _LATER = r"[A-Za-z0-9_./:,@%+\-]++", r"[A-Za-z0-9_./:,@%+=\-]++"
 plain_line = re.compile(rf"{_FIRST}(?: ++{_LATER})*").fullmatch
 
-# A command of unquoted words, ``{}``, and whole words in quotes in which nothing is expanded or escaped.
+# Matches a command of unquoted words, ``{}``, and quoted words. In the quotes, nothing is expanded or escaped.
 _QUOTED = r"'[^'\x00]*+'|\"[^\"$`\\\x00]*+\""
 _SIMPLE = rf"{_FIRST}(?: ++(?:{_LATER}|{_QUOTED}|\{{\}}))*"
 _simple_command = re.compile(_SIMPLE).fullmatch
 _simple_words = re.compile(rf"{_QUOTED}|[^ ]++").findall
 
-# A list or a pipe of the commands that `_simple_command` matches.
+# Matches a list or a pipe of commands that `_simple_command` matches.
 _JOINT = r"&&|\|\|?|;"
 _simple_list = re.compile(rf"{_SIMPLE}(?: *+(?:{_JOINT}) *+{_SIMPLE})*").fullmatch
 _list_parts = re.compile(rf"({_JOINT})|({_QUOTED}|[^ ;&|]++)").findall
 
-# The parts of a text: a text in quotes without expansions, the end of a continued line, or another character.
+# Finds the parts of a line: a text in quotes without expansions, the end of a continued line, or another character.
 _parts = re.compile(
     r"(?P<quoted>'[^']*+'|\"[^\"\\$`]*+\")|(?P<continued>[ \t]\\\n)|[^'\"\\]|\\[^\n]", re.DOTALL
 ).finditer
@@ -35,7 +34,7 @@ _NO_NAMES = frozenset("+,-:@%")
 # Builtins that declare variables. They have their own syntax and run no program.
 DECLARING = names("declare export local readonly typeset unset unsetenv")
 
-# Characters that people see as nothing, as a blank, or in another order than they are run.
+# Finds characters that people can't see, take for a blank, or see in another order than a shell runs them.
 unseen = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f"
     r"\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff]"
@@ -47,7 +46,8 @@ _ESCAPE = re.compile(
     r"\\(?:([abeEfnrtv\\'\"?])|x([0-9A-Fa-f]{1,2})|0?([0-7]{1,3})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c(.))",
     re.DOTALL,
 )
-#: The same escapes in ``$'...'``: an octal number has three digits at most; ``\\c`` takes a whole escaped backslash.
+#: Matches an escape in ``$'...'``. Unlike in `_ESCAPE`, an octal number has at most three digits, and ``\\c`` takes two
+#: backslashes as one character.
 _ANSI_C = re.compile(_ESCAPE.pattern.replace("0?([0-7]", "([0-7]").replace("c(.)", r"c(\\\\|.)"), re.DOTALL)
 _BRACED = re.compile(r"\\x\{([0-9A-Fa-f]+)\}?|\\.", re.DOTALL)
 _SURROGATES = (0xD800, 0xDFFF)
@@ -65,10 +65,10 @@ _NAMED = {
 
 
 def joined_lines(line: str) -> str | None:
-    """Return a text with its continued lines joined, as a shell reads it.
+    """Return a line with its continued lines joined, as a shell does.
 
-    Return None if a backslash at the end of a line may mean something else: in quotes, in a comment, in a here-document
-    or in the middle of a word.
+    Return None if a backslash at the end of a line is in quotes, in a comment, in a here-document or in the middle of a
+    word. It may mean something else there.
     """
     parts = list(_parts(line))
     whole = sum(len(part[0]) for part in parts) == len(line)
@@ -80,24 +80,27 @@ def joined_lines(line: str) -> str | None:
 
 
 def simple_words(command: str) -> list[str] | None:
-    """Return the words of a command that has no syntax except quotes, or None for any other command, which needs the
-    parser.
+    """Return the words of a command without syntax except quotes.
+
+    Return None for any other command, because only the parser can read it.
     """
     return command.split() if plain_line(command) and _read_alike(command) else quoted_words(command)
 
 
 def quoted_words(command: str) -> list[str] | None:
-    """Return the words of a command that may have quotes, or None for other syntax, which needs the parser."""
+    """Return the words of a command with or without quotes, or None for a command with other syntax."""
     if _simple_command(command) is None or not _read_alike(command):
         return None
     return [word[1:-1] if word[0] in "'\"" else word for word in _simple_words(command)]
 
 
 def simple_commands(line: str) -> list[list[str]] | None:
-    """Return the words of each command in a list or pipe of simple commands, or None for a line with other syntax.
+    """Return the words of each command in a list or pipe of commands without syntax except quotes.
 
-    Also return None for a line with a bracket and a substitution. A quoted subscript that is used as a number or a name
-    runs the substitution in spite of the quotes.
+    Return None for a line with other syntax.
+
+    Also return None for a line with a bracket and a substitution. If a shell uses a quoted subscript as a number or a
+    name, it runs the substitution in spite of the quotes.
     """
     if _simple_list(line) is None or " ==" in line or ("[" in line and ("$(" in line or "`" in line)):
         return None
@@ -111,7 +114,7 @@ def simple_commands(line: str) -> list[list[str]] | None:
 
 
 def joined_commands(line: str) -> list[tuple[str, list[str]]] | None:
-    """Return the commands of ``simple_commands``, each with the operator before it ('' for the first command)."""
+    """Return the commands of ``simple_commands``, each with the operator before it, such as `|` ('' for the first)."""
     commands = simple_commands(line)
     if commands is None:
         return None
@@ -124,9 +127,9 @@ def _starts(name: str) -> bool:
 
 
 def _read_alike(command: str) -> bool:
-    """Return whether the grammar reads the command as a shell does.
+    """Return whether a shell and the parser divide the command into the same words.
 
-    The grammar takes a word after ``==`` for a pattern, and loses a sign at the beginning.
+    The parser takes a word after ``==`` for a pattern, and loses a sign at the beginning.
     """
     return " ==" not in command and command[0] not in _NO_NAMES
 
@@ -137,7 +140,7 @@ def _kept(match: re.Match[str]) -> str:
 
 
 def unquoted(text: str) -> str:
-    """Return a bare word without its backslashes. A backslash before a newline is removed with the newline."""
+    """Return an unquoted word without its backslashes. A newline after a backslash is removed too."""
     return _UNQUOTED.sub(_kept, text) if "\\" in text else text
 
 
@@ -174,7 +177,7 @@ def escapes(text: str) -> str:
 
 
 def ansi_c(text: str) -> str:
-    r"""Decode the text in ``$'...'`` as bash does. Bash also decodes ``\x{72}``, and a NUL ends the text."""
+    r"""Decode the text in ``$'...'`` as bash does. bash also decodes ``\x{72}``, and a NUL ends the text."""
     plain = _BRACED.sub(lambda found: f"\\x{int(found[1], 16) & 0xFF:02x}" if found[1] else found[0], text)
     return _ANSI_C.sub(_decoded, plain).partition("\0")[0]
 
@@ -195,7 +198,7 @@ _SPLIT_KNOWN = frozenset("fnrtv_#$\"'\\")
 
 
 def split_string(text: str) -> list[str | None] | None:
-    """Split a text into words as ``env -S`` does (GNU coreutils manual).
+    """Return the words into which ``env -S`` splits a text (GNU coreutils manual).
 
     Return None for a text that ``env -S`` refuses.
 
@@ -225,7 +228,7 @@ def split_string(text: str) -> list[str | None] | None:
 
 
 def _split_part(kind: str, text: str) -> list[str | None] | None:
-    """Return a list with the text of one part of a word of ``env -S``, or [None] for a variable.
+    """Return a list with the text of a part of a word for ``env -S``, or [None] if the part holds a variable.
 
     Return None if ``env`` refuses the part.
     """
@@ -239,5 +242,5 @@ def _split_part(kind: str, text: str) -> list[str | None] | None:
 
 
 def glued(before: str | None, after: str | None) -> str | None:
-    """Join two parts of one word. Return None if one of them is known only when the line runs."""
+    """Return two parts of one word joined, or None if a part is known only when the line runs."""
     return None if before is None or after is None else before + after

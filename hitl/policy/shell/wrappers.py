@@ -1,7 +1,8 @@
-"""Tables of wrappers: programs that run the command in their later words, with their own options before it.
+"""Tables of wrappers: programs, such as ``sudo``, whose later words are a command that they run.
 
-Each table is data from the programs' own manuals (coreutils, util-linux, findutils, sudo, git, kubectl, docker, ...).
-A wrapper is read so that every command that it might run is found: an unknown option is read with and without a value.
+The data come from the programs' own manuals (coreutils, util-linux, findutils, sudo, git, kubectl, docker, ...). For an
+option that isn't in the tables, both cases are tried: the option takes a value, and it doesn't. So every command that a
+wrapper might run is found.
 """
 
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any
 
 from hitl.policy.tables import names
 
-SHORTEST = 3  # the least length of a shortened long option: two hyphens and a letter
+SHORTEST = 3  # characters; the shortest long option is two hyphens and a letter
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Options:
         """Return whether an option word takes the next word as its value, or None if the option is unknown."""
         if word.startswith("--"):
             return False if "=" in word or word in self.flags else True if word in self.valued else None
-        if word in self.valued:  # long options with a single dash, such as terraform's
+        if word in self.valued:  # such as terraform's long options with one dash
             return True
         return self._cluster(word)
 
@@ -46,30 +47,30 @@ class Options:
 
 
 def options(valued: str = "", flags: str = "") -> Options:
-    """Return options whose names are given as the words of a text."""
+    """Return the options of a program. Each argument is a text with names of options, separated by blanks."""
     return Options(names(valued), names(flags))
 
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """A program that runs the command in its later words."""
+    """A program whose later words are a command that it runs."""
 
     options: Options = Options()
-    #: The number of positional words before the command (a duration, a lock file, a user).
+    #: The number of words between the options and the command, such as a duration, a lock file or a user.
     skip: int = 0
-    #: Whether assignments may come before the command.
+    #: Whether assignments (`NAME=value`) may come before the command.
     assignments: bool = False
     #: The options whose value is shell text.
     source: frozenset[str] = frozenset()
     #: Whether the remaining words are joined and given to a shell.
     joined: bool = False
-    #: Whether the command runs on another host or in a container, so that only the names of its programs are known.
+    #: Whether the command runs on another host or in a container. Its programs there may not be the usual ones.
     elsewhere: bool = False
-    #: The options that start a shell.
+    #: The options with which the program starts a shell.
     shell_flags: frozenset[str] = frozenset()
-    #: The options with which no command runs.
+    #: The options with which the program runs no command.
     lookup: frozenset[str] = frozenset()
-    #: Whether the command follows directly after ``--``, without the skipped words.
+    #: Whether the command comes directly after ``--``, without the words that ``skip`` counts.
     bare: bool = False
 
 
@@ -240,7 +241,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "vagrant": _wrapper(source="-c --command", skip=1, elsewhere=True),
 }
 
-# Programs that are wrappers only under one of these sub-commands. Each sub-command has its own options.
+# Options of sub-commands, for SUBCOMMAND_WRAPPERS: programs that are wrappers only with one of these sub-commands.
 _CONTAINER_EXEC = _wrapper(
     "-e -u -w --env --env-file --user --workdir --detach-keys --index",
     "-d -i -t -it -ti -T --detach --interactive --tty --privileged --no-TTY",

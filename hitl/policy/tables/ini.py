@@ -1,4 +1,4 @@
-"""Reads the data files of the tables."""
+"""Reads the data files (``*.ini``) of the tables of tools and programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from configparser import ConfigParser
 
 
 def read(text: str, keys: Collection[str]) -> ConfigParser:
-    """Return the sections of a data file. Names and keys keep their letter case.
+    """Return the sections in the text of a data file. Names and keys keep their letter case.
 
     Raises ValueError for a key that isn't one of ``keys``, and configparser.Error for a text that can't be read.
     """

@@ -1,7 +1,8 @@
 """The table of programs whose effects are known: the effect, the options and the operands of each program.
 
-The data are in the ``programs/*.ini`` files beside this module, written from the programs' manuals. An option or
-operand that a section doesn't list makes the call ask. A section describes one program, or one of its sub-commands:
+The data are in the ``programs/*.ini`` files beside this module, written from the programs' manuals. If a command has an
+option or operand that its section doesn't list, a person is asked. A section describes one program, or one of its
+sub-commands:
 
     [head]                          the program's name, then the words of a sub-command: [git log], [docker ps]
     does = read                     its effect on its operands: one of EFFECTS
@@ -96,8 +97,8 @@ _OPTION = re.compile(
     r"(?:(?P<taken>[:=])(?P<value>[a-z]+(?:\([^\s()]*\))?)|\[=?(?P<joined>[a-z]+(?:\([^\s()]*\))?)\])?"
 )
 _SIGNATURE = re.compile(r"%[-+ ]?G|\(signature")
-#: The names of git's own formats (git-log(1), "Pretty formats"). A word that `_OWN_FORMAT` matches is a format, and not
-#: a name.
+#: The names of git's built-in formats (git-log(1), "Pretty formats"). A word that `_OWN_FORMAT` matches is a format
+#: itself, not a name.
 _FORMATS = names("oneline short medium full fuller reference email mboxrd raw") | {""}
 _OWN_FORMAT = re.compile(r"^t?format:|%")
 _SLUG = re.compile(r"[\w.#-]+(?:/[\w.-]+)?", re.ASCII)
@@ -114,7 +115,11 @@ class Takes:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One form of operands: the kinds in order, the repetition of the last, and the options that the form needs."""
+    """One form of a program's operands.
+
+    ``kinds`` are the kinds of the operands, in order. ``last`` says how often the last may come: `*`, `+`, `?` or ''
+    for once. ``given`` are options; the form applies if one of them is given.
+    """
 
     kinds: tuple[str, ...]
     last: str = ""
@@ -132,7 +137,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One section of the data: a program, or one of its sub-commands."""
+    """One section of a data file: a program, or one of its sub-commands. The module's docstring explains the keys."""
 
     path: tuple[str, ...]
     does: str
@@ -157,7 +162,7 @@ _NOTHING: Final = Program((), "read", "", {}, {}, ())
 
 
 class Sections:
-    """The sections of data files. Each section is read on first use, because a process needs few of them."""
+    """The sections of data files. Each section is parsed on first use, because a process needs few of them."""
 
     def __init__(self, *texts: str) -> None:
         self._bodies: dict[tuple[str, ...], tuple[str, str]] = {}
@@ -175,9 +180,9 @@ class Sections:
         return iter(self._bodies)
 
     def get(self, path: tuple[str, ...]) -> Program | None:
-        """Return the program or sub-command with these words, or None.
+        """Return the section of the program or sub-command with these words, or None.
 
-        Raises ValueError for a key, kind or option that can't be read.
+        Raises ValueError for a key, kind or option in the section that can't be parsed.
         """
         if path not in self._read and path in self._bodies:
             self._read[path] = self._program(path)
@@ -195,19 +200,19 @@ class Sections:
 
 @cache
 def sections() -> Sections:
-    """Return the sections of the shipped files. Raises ValueError for a name that has two sections."""
+    """Return the sections of all shipped data files. Raises ValueError if two sections have the same name."""
     folder = files("hitl.policy.tables").joinpath("programs")
     names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".ini"))
     return Sections(*(folder.joinpath(name).read_text(encoding="utf-8") for name in names))
 
 
 def program(path: tuple[str, ...]) -> Program | None:
-    """Return the entry for a program or sub-command, such as ``("git", "log")``, or None for an unknown name."""
+    """Return the section of a program or sub-command, such as ``("git", "log")``, or None for an unknown name."""
     return sections().get(path)
 
 
 def programs() -> Mapping[tuple[str, ...], Program]:
-    """Return a dictionary: words of a program or sub-command -> its section.
+    """Return all sections by the words of their program or sub-command.
 
     Raises ValueError for a mistake in a data file; the error's text names the section.
     """
@@ -216,16 +221,16 @@ def programs() -> Mapping[tuple[str, ...], Program]:
 
 
 def parse(text: str) -> list[Program]:
-    """Read the sections in the text of one data file. A section with several names gives a program for each.
+    """Return the sections in the text of one data file. A section with several names gives one entry for each name.
 
-    Raises ValueError for a key, kind or option that can't be read.
+    Raises ValueError for a key, kind or option that can't be parsed.
     """
     known = Sections(text)
     return [found for path in known if (found := known.get(path)) is not None]
 
 
 def _paths(section: str) -> list[tuple[str, ...]]:
-    """Split the head of a section: ``egrep | fgrep`` are two programs, ``git log`` is a program with a sub-command."""
+    """Return the words of each name in the head of a section. ``egrep | fgrep`` are two names, ``git log`` is one."""
     return [tuple(name.split()) for name in section.split("|")]
 
 
@@ -296,12 +301,12 @@ def _given(text: str) -> frozenset[str]:
 
 
 def accepts(kind: str, word: str) -> bool:
-    """Return whether the word has the spelling that its kind needs, or True for kinds that allow any spelling.
+    """Return whether a word of the command has the form that its kind requires, or True for kinds that allow any form.
 
     A ``number`` may have a unit (``10``, ``-5``, ``+3``, ``2.5s``, ``10MB``). A ``pretty`` format has neither ``%G``
-    nor ``%(signature``, because git would run gpg to fill them in (git-log(1), git-for-each-ref(1)). A word that
-    isn't one of git's own formats is refused too: it may be the name of a format in git's configuration, or the
-    beginning of such a name, and that format may have them.
+    nor ``%(signature``, because git would run gpg to fill them in (git-log(1), git-for-each-ref(1)). A name that isn't
+    one of git's built-in formats is refused too. It may be the name of a format in git's configuration, or the
+    beginning of one, and that format may run gpg.
     """
     name, _, words = kind.partition("(")
     if name == "word":

@@ -41,7 +41,7 @@ _JOINED: Final = ("mcp__{}__{}", "mcp_{}_{}", "{}_{}", "{}-{}", "{}/{}")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The kind of a tool (one of KINDS), and its arguments by role."""
+    """The entry of a tool: its kind (one of KINDS), and its arguments by role."""
 
     kind: str
     reads: tuple[str, ...] = ()
@@ -56,25 +56,25 @@ class Shape:
     off: frozenset[str] = frozenset()
     #: Whether the tool shows the contents of every file below the folders that it reads.
     tree: bool = False
-    #: Arguments with which the tool shows these contents, if `tree` is false.
+    #: If `tree` is false: the arguments with which the tool shows the contents of every file below the folders.
     tree_with: frozenset[str] = frozenset()
 
     def shows_trees(self, args: Iterable[str]) -> bool:
-        """Return whether a call with these arguments shows every file below the folders that it reads."""
+        """Return whether a call with these arguments shows the contents of all files in the folders that it reads."""
         return self.tree or not self.tree_with.isdisjoint(args)
 
     def named(self) -> frozenset[str]:
-        """Return every argument that has a role. A rule must look at these arguments."""
+        """Return the names of all arguments with a role. A rule that allows the tool must look at these arguments."""
         return frozenset(name for role in ROLES for name in getattr(self, role))
 
 
 @lru_cache(maxsize=4096)
 def shape(tools: str, tool: str) -> Shape | None:
-    """Return the kind and the argument roles of a tool from the table, or None for an unknown tool.
+    """Return the entry of a tool in the table, or None for an unknown tool.
 
-    `tools` is the call's tool group. If the group is a known MCP server, only that server's tools are known. In any
-    other group, the tools of hosts are found by their name alone. If a name includes its server (``mcp__time__...``),
-    the tool is also found in every other group.
+    `tools` is the call's tool group. If the group is an MCP server of the table, only the tools of that server are
+    found. In any other group, two kinds of names are found: the tools of hosts, and the tools of MCP servers if their
+    name includes the server (``mcp__time__...``).
     """
     known = shapes()
     return known.get((tools.removeprefix("mcp__") if is_server(tools) else "", tool))
@@ -92,7 +92,7 @@ def _servers() -> frozenset[str]:
 
 @cache
 def shapes() -> Mapping[tuple[str, str], Shape]:
-    """Return the kind and argument roles of each tool, by server ('' for hosts) and tool name.
+    """Return the entry of each tool in the table: (server, or '' for hosts; name of the tool) -> entry.
 
     Raises ValueError for a mistake in the data file.
     """
@@ -100,7 +100,7 @@ def shapes() -> Mapping[tuple[str, str], Shape]:
 
 
 def parse(text: str) -> Mapping[tuple[str, str], Shape]:
-    """Read the kinds and argument roles in the text of a data file, by server ('' for hosts) and tool name.
+    """Return the entries in the text of a data file: (server, or '' for hosts; name of the tool) -> entry.
 
     Raises ValueError for an unknown kind or key, and for a tool that has two kinds.
     """
@@ -145,7 +145,7 @@ def _join(one: Shape, other: Shape, title: str) -> Shape:
 
 
 def _strict(one: Shape) -> Shape:
-    """Return the shape with each argument in one place: in its roles, else in ``off``, else in ``harmless``."""
+    """Return the entry with each argument in only one place: in its roles, else in ``off``, else in ``harmless``."""
     named = one.named()
     off = one.off - named
     return Shape(

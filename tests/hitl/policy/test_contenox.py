@@ -184,7 +184,7 @@ def test_silence_is_never_an_approval() -> None:
     assert 7 * 24 * 3600 == policy.judge(PolicyCall("g", "t", {})).timeout_s
     assert [
         "'approve' is read as 'deny': silence is never an approval",
-        "0 meant no deadline; read as 604800 s (7 days)",
+        "0 meant no deadline; it is read as 604800 s (7 days)",
     ] == [problem.message for problem in policy.lint()]
 
 

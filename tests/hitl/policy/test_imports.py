@@ -88,7 +88,7 @@ def test_tool_classes_are_named() -> None:
     """They say what may run after a yes, which is a setting here."""
     document = {"hitl": {"destructive_tools": ["pay"], "allowed_tool_classes": ["App\\Pay"]}}
 
-    assert "App\\Pay is left out: which tools the service may run is tools.allow" in notes(document, "laravel-hitl")
+    assert "App\\Pay is left out: tools.allow" in notes(document, "laravel-hitl")
 
 
 def test_a_configuration_without_a_set_takes_the_published_one() -> None:
@@ -547,10 +547,10 @@ def test_differences_of_an_envelope_are_listed() -> None:
 
     assert "rules/0/on_timeout: 'approve' is read as 'deny'" in found
     assert "rules/0/timeout_s: -1 meant no deadline" in found
-    assert "rules[1]: the name 'h*' matched no tool; the allow is left out" in found
+    assert "rules[1]: the name 'h*' matched no tool; the allow rule is left out" in found
     assert "rules[2]: allows 'example.org' itself, no longer the domains below it" in found
     assert "rules/2: left out" in found
-    assert "rules[4]: left out: a condition of it can never hold" in found
+    assert "rules[4]: left out: one of its conditions can never hold" in found
 
 
 def test_an_unknown_format_is_refused() -> None:

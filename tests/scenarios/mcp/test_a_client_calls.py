@@ -11,7 +11,7 @@ from mcp import Client, MCPError
 from mcp.shared.subscriptions import ToolsListChanged
 
 from adapters.mcp.definitions import READ_RESOURCE
-from hitl.call import Action, Decision, Result, Risk, Status, Verb
+from hitl.call import Action, Ask, Decision, Result, Risk, Runs, Status, Verb
 from tests.hitl.world import verdict
 from tests.patience import PATIENCE_S
 from tests.scenarios.mcp.behind import WAYS, Behind, Scripted, final, meta, text, tool
@@ -48,6 +48,29 @@ async def test_allowed_calls_run_and_answer_whole(behind: Behind, way: Way, file
     assert ["line 1", "line 2", "line 3"] == lines
     assert (True, "it is broken") == (failed.is_error, text(failed))
     assert ["stat {}", "picture {}", "steps {}", "fail {}"] == files.runs
+
+
+async def test_log_lines_are_dropped_while_a_call_of_nobody_here_runs(
+    behind: Behind, way: Way, files: Scripted
+) -> None:
+    """A log line doesn't name its call, so it could tell one client what the call of another does."""
+    lines: list[Any] = []
+
+    async def log(line: Any) -> None:
+        lines.append(line.data)
+
+    async with behind.client(*way, logging_callback=log, log_level="info") as client:
+        await client.list_tools()
+        other = Ask("files", "wait", {}, "bob", "local", Runs.SERVICE, agent="bob")
+        running = await behind.service.submit(other)
+        async with asyncio.timeout(PATIENCE_S):
+            while "wait {}" not in files.runs:  # noqa: ASYNC110 - another process writes it
+                await asyncio.sleep(0.01)
+        done = await client.call_tool("steps", {})
+    (files.folder / "go").touch()
+    await behind.service.ended(running.call, PATIENCE_S)
+
+    assert ("done", []) == (text(done), lines)
 
 
 async def test_a_denied_call_never_reaches_the_server(behind: Behind, way: Way, files: Scripted) -> None:

@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Create the table. Messages that were sent before aren't known."""
+    """Create the table. It doesn't have the messages that the service sent before this migration."""
     op.create_table(
         "talks",
         sa.Column("place", sa.String(), nullable=False),

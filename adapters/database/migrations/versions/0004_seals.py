@@ -45,7 +45,7 @@ def upgrade() -> None:
 
 def _seal_calls(keys: Keyring) -> None:
     """Add MACs to the claims and results in the database."""
-    # No call was erased when this revision was new: 0008 adds the column.
+    # At this revision the table has no column `erased_at` yet (0008 adds it), so no call is erased.
     columns = ", ".join("null" if name == "erased_at" else name for name in rows.CALL)
     moved = f"select {columns} from calls where claim_owner is not null or result is not null"  # noqa: S608
     for row in _read(moved):

@@ -19,7 +19,7 @@ _INDEXES = {
 
 
 def upgrade() -> None:
-    """Drop the indexes. Every commit wrote a page of each index."""
+    """Drop the indexes, because every commit wrote a page of each index."""
     for index in _INDEXES:
         op.drop_index(index, "calls")
 

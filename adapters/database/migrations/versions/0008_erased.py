@@ -1,4 +1,4 @@
-"""Adds the time at which retention erased a call's arguments."""
+"""Adds the column for the time at which retention erased a call's arguments."""
 
 from __future__ import annotations
 

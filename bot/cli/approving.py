@@ -70,7 +70,7 @@ def sessions(config: Config = None, socket: SocketFile = None, json: AsJson = Fa
 
 
 def show(target: Target, config: Config = None, socket: SocketFile = None, json: AsJson = False) -> None:
-    """Show one request in full, with everything that was recorded about it.
+    """Show one request in full, and its record.
 
     Example: sayso show K7Q2MX
     """

@@ -76,7 +76,7 @@ def slack(
     ] = False,
     url: Annotated[str, typer.Option("--url", help="This service's https address, for requests by HTTP.")] = "",
 ) -> None:
-    """Check the settings of this app at Slack, or print the app's manifest.
+    """Check this app's settings at Slack, or print its manifest.
 
     It checks tokens, scopes, channels and approvers. A bot can't change its app's settings: make the app from the
     manifest, and run this after each change.

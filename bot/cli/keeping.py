@@ -100,7 +100,9 @@ def restore(
 
 
 def rotate(config: Config = None, json: AsJson = False) -> None:
-    """Add a new key, which makes all integrity checks after the next start of the service.
+    """Add a new key for the integrity checks.
+
+    After its next start, the service makes each new integrity check with this key.
 
     The older keys stay in the file, because they verify the existing requests and lines of the record. Run it as the
     service's user. A key file that the setting `keys_file` names isn't changed: put a new key first into that file.

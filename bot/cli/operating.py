@@ -39,10 +39,10 @@ def register(app: typer.Typer) -> None:
 
 
 def reload(config: Config = None, socket: SocketFile = None, json: AsJson = False) -> None:
-    """Apply the people, routes and policy of the settings to the running service.
+    """Apply people, routes and policy of the settings.
 
-    If a part of the settings can't be used, the error names the part and nothing changes. Other settings need a
-    restart; the command names the changed ones.
+    It changes the running service. If a part of the settings can't be used, the error names the part and nothing
+    changes. Other settings need a restart; the command names the changed ones.
 
     Example: sayso reload
     """

@@ -133,9 +133,9 @@ def run_tests(
     expectations: Annotated[Path, typer.Argument(help="Calls, and the verdicts that they should get.")],
     json: AsJson = False,
 ) -> None:
-    """Judge the calls of a file, and compare the verdicts with those that the file expects.
+    """Judge the calls of a file, and compare the verdicts.
 
-    The exit status is 1 if a verdict differs.
+    The file has the expected verdicts. The exit status is 1 if a verdict differs.
 
     Example: sayso policy test policy.yaml expectations.yaml
     """

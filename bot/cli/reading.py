@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 
 
 def graph() -> None:
-    """Print the states of a call and the steps between them, as a Mermaid state diagram.
+    """Print the states of a call, as a Mermaid state diagram.
 
     Example: sayso graph > states.mmd
     """

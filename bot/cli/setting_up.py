@@ -194,7 +194,7 @@ def init(
 
 
 def doctor(config: Config = None, json: AsJson = False) -> None:
-    """Check everything that a call needs, and print one line for each check.
+    """Check everything that a call needs, one line each.
 
     The exit status is 1 until every check that a call needs succeeds.
 

@@ -57,7 +57,7 @@ async def test_many_names_that_look_the_same_stay_apart(world: World) -> None:
 
 async def test_a_list_needs_the_texts_of_each_large_call_once(world: World) -> None:
     """The masked texts of sixteen of the largest calls are kept, but agents may have more of them pending."""
-    call = await world.ask(args={"path": "long " * 5000})
+    call = await world.ask(args={"path": "listed " * 5000})
     shown = listed(call), headline(call)
     push_out(call)
     world.gate.beside = beside = Beside()
@@ -68,7 +68,7 @@ async def test_a_list_needs_the_texts_of_each_large_call_once(world: World) -> N
 
 async def test_a_list_masks_a_large_call_that_it_has_not_shown(world: World) -> None:
     """In each language: the headline differs between them."""
-    call = await world.ask(args={"path": "long " * 5000})
+    call = await world.ask(args={"path": "in German " * 5000})
     headline(call)
     push_out(call)
     world.gate.beside = beside = Beside()

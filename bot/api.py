@@ -59,6 +59,7 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
     turns: StoredTurns | None = None,
     reload: Reload | None = None,
     folder_identity: str | None = None,
+    attended: Path | None = None,
     connections: Connections | None = None,
 ) -> Server:
     """Serve the API on a Unix socket in the folder and, with a port, on TCP with the webhooks.
@@ -66,7 +67,8 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
     Closing `parts` stops the API. `troubles` returns the troubles that keep calls from being gated. `gateway` serves
     MCP. `place` is the place in which people talk to the service's agent. `turns` are the agent's stored turns, if
     there is an agent. `reload` applies people, routes and policy again. `folder_identity` is the identity of the state
-    folder. The listeners of this process share the limits in `connections`.
+    folder. `attended` is the file that notes for the next process which callers wait. The listeners of this process
+    share the limits in `connections`.
 
     Raises Unavailable if nothing can listen there, and SettingsError without the extra `http`.
     """
@@ -116,6 +118,8 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
     limits = Limits(connections=connections or fitting_connections())
     server = listeners.Server(served, listening, limits, stopping=stopping, party_of=partial(party_of, service))
     parts.push_async_callback(server.stop)
+    if attended is not None:
+        await operations.attendance.resume(attended, service.store.get)
     await server.start()
     if http.port is not None:
         _log.info("http.ready", {"host": http.host, "port": server.port, "tokens": _may_carry_tokens(http)})

@@ -37,6 +37,7 @@ from adapters.database.sqlite.retention import KEEP
 from adapters.slack.settings import SlackSettings
 from adapters.telegram.settings import TelegramSettings
 from bot.errors import SettingsError
+from bot.finding import PREFIX, absolute, anchored, default_runtime
 from bot.paths import is_within
 from bot.revoking import revoked_names
 from bot.surfaces import PLATFORMS, surfaces
@@ -48,15 +49,12 @@ from hitl.limits import Limits
 from hitl.operating_mode import Terms
 from hitl.people import Conversation, Directory
 from hitl.times import span
-from sayso_client.settings import user_runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pydantic_core import ErrorDetails
 
-CONFIG_NAME = "sayso.toml"
-_PREFIX = "SAYSO_"
 #: The folders of this program and of the Python that runs it.
 _PROGRAMS = (Path(__file__).parent.parent, Path(sys.prefix))
 
@@ -311,7 +309,7 @@ class Settings(BaseSettings):
     Paths may begin with `~`; relative paths in a file are relative to the file (`load`).
     """
 
-    model_config = SettingsConfigDict(extra="forbid", env_prefix=_PREFIX, env_nested_delimiter="__", frozen=True)
+    model_config = SettingsConfigDict(extra="forbid", env_prefix=PREFIX, env_nested_delimiter="__", frozen=True)
 
     state: Path = Path("~/.local/state/sayso")
     runtime: Path | None = None
@@ -370,7 +368,7 @@ class Settings(BaseSettings):
     def folder(self, name: Literal["state", "runtime", "workspace"]) -> Path:
         """Return the folder of the state, the socket or the workspace, as an absolute path."""
         path: Path | None = getattr(self, name)
-        return (path or default_runtime()).expanduser().absolute()
+        return absolute(path or default_runtime())
 
     def whence(self) -> str:
         """Return a sentence for people: which settings file and which state folder a command has read."""
@@ -524,23 +522,6 @@ class Settings(BaseSettings):
         return Limits(**self.limits.model_dump())
 
 
-def default_runtime() -> Path:
-    """Return the default folder of the socket: systemd's folder, else the user's runtime folder, else one in `/tmp`."""
-    if given := os.environ.get("RUNTIME_DIRECTORY"):
-        return Path(given)
-    return user_runtime()
-
-
-def find_config(given: Path | None) -> Path | None:
-    """Return the settings file: `given`, `SAYSO_CONFIG`, or `sayso.toml` here, in the user's or the system's folder."""
-    if given is not None:
-        return given
-    if named := os.environ.get("SAYSO_CONFIG"):
-        return Path(named)
-    places = (Path(), Path("~/.config/sayso").expanduser(), Path("/etc/sayso"))
-    return next((place / CONFIG_NAME for place in places if (place / CONFIG_NAME).is_file()), None)
-
-
 def refuse_foreign(path: Path | None) -> None:
     """Raise SettingsError if another user could have written the settings file, which says who may approve."""
     if path is None:
@@ -616,8 +597,7 @@ def _anchor(model: type[BaseModel], values: dict[str, Any], folder: Path) -> Non
 def _anchored(declared: Any, value: Any, folder: Path) -> Any:
     """Return the value with all its relative paths as paths below the folder. Other paths and values stay unchanged."""
     if declared is Path:
-        relative = isinstance(value, str) and value.strip() and not value.startswith(("/", "~"))
-        return str(folder / value) if relative else value
+        return anchored(value, folder)
     if isinstance(declared, type) and issubclass(declared, BaseModel):
         if isinstance(value, dict):
             _anchor(declared, value, folder)
@@ -669,7 +649,7 @@ def _mcp_secrets(mcp: object) -> Iterator[tuple[str, str, str]]:
 
 #: Variables that begin with `SAYSO_` but aren't settings: the path of the settings file, the path of the socket, the
 #: ref that `sayso ask` passes to its command, and variables of our own tests.
-_BESIDE = frozenset(f"{_PREFIX}{name}" for name in ("CONFIG", "SOCKET", "REF", "CORPORA", "PYTHON"))
+_BESIDE = frozenset(f"{PREFIX}{name}" for name in ("CONFIG", "SOCKET", "REF", "CORPORA", "PYTHON"))
 
 
 def _refuse_unknown(environment: Mapping[str, str]) -> None:
@@ -677,7 +657,7 @@ def _refuse_unknown(environment: Mapping[str, str]) -> None:
     notice.
     """
     known = {_variable([name]) for name in Settings.model_fields} | _BESIDE
-    names = sorted(name for name in environment if name.upper().startswith(_PREFIX))
+    names = sorted(name for name in environment if name.upper().startswith(PREFIX))
     if unknown := [name for name in names if name.upper().partition("__")[0] not in known]:
         problems = say("setting.unknown_names", names=", ".join(unknown))
         raise SettingsError(say("setting.environment", problems=problems))
@@ -685,7 +665,7 @@ def _refuse_unknown(environment: Mapping[str, str]) -> None:
 
 def _variable(levels: Iterable[object]) -> str:
     """Return the name of the environment variable for a setting. `levels` are the keys that lead to the setting."""
-    return _PREFIX + "__".join(map(str, levels)).upper()
+    return PREFIX + "__".join(map(str, levels)).upper()
 
 
 #: For the type of each error of pydantic that a person meets often, our own sentence. All other errors keep pydantic's
@@ -711,7 +691,7 @@ def _explain(path: Path | None, error: ValidationError) -> str:
         say("setting.misfit", setting=place, why=_wrong(problem))
         for place, problem in zip(places, problems, strict=True)
     )
-    if path is None or all(place.startswith(_PREFIX) for place in places):
+    if path is None or all(place.startswith(PREFIX) for place in places):
         return say("setting.environment", problems=told)
     return say("setting.unusable", path=path, problems=told)
 

@@ -395,8 +395,8 @@ class CardAnswer(_Answer):
     diff_new: str | None = Field(description="The new lines of the diff.")
 
 
-class CallView(_Answer):
-    """A call. Secrets are masked; only a claim returns the stored arguments."""
+class BriefCall(_Answer):
+    """A call without its arguments and its output, for lists."""
 
     ref: str = Field(description="The public name of the call.", examples=["01992f4e-8a5e-7a3c-9f60-3f2f0c5f7a11"])
     short: str = Field(description="The ref for people.", examples=["K7Q2MX"])
@@ -405,7 +405,6 @@ class CallView(_Answer):
     state: State
     tools: str
     tool: str
-    args: dict[str, Any]
     cwd: str | None
     digest: str
     mark: str = Field(description="The 12 characters of the digest that cards show.")
@@ -434,11 +433,17 @@ class CallView(_Answer):
     reason_until: datetime | None
     outcome: str
     message: str = Field(description="One sentence for the agent.")
-    output: str | None
     error: str | None
     previous: str | None
     archived: bool = Field(description="Whether retention archived the call.")
     args_erased_at: datetime | None = Field(description="When retention erased the arguments, or null.")
+
+
+class CallView(BriefCall):
+    """A call. Secrets are masked; only a claim returns the stored arguments."""
+
+    args: dict[str, Any]
+    output: str | None
 
 
 class ClaimAnswer(_Answer):
@@ -468,7 +473,7 @@ class CallAnswer(CallView):
 class CallPage(_Answer):
     """Calls, newest first. `next` is the cursor of the next page, or null."""
 
-    calls: list[CallView]
+    calls: list[CallView | BriefCall] = Field(description="A `BriefCall` if the request had `view=brief`.")
     next: str | None
 
 

@@ -133,14 +133,14 @@ async def test(request: Request, caller: Operator, ops: Ops, body: models.TestRe
     """
     _operated(request, caller)
     tested = await ops.test(caller, body.timeout_s)
-    return answer({"tests": [_tested(ops, *one) for one in tested]})
+    return answer({"tests": [await _tested(ops, *one) for one in tested]})
 
 
-def _tested(ops: Operations, tried: Tried, made: Submitted | SaysoError) -> dict[str, Any]:
+async def _tested(ops: Operations, tried: Tried, made: Submitted | SaysoError) -> dict[str, Any]:
     about = {"place": tried.place, "approver": tried.approver, "surface": tried.surface or None}
     if isinstance(made, SaysoError):
         return about | {"call": None, "routes": [], "error": made.message}
-    return about | {"call": ops.view(made.call), "routes": list(made.call.routes), "error": None}
+    return about | {"call": await ops.view(made.call), "routes": list(made.call.routes), "error": None}
 
 
 @router.get("/tokens", tags=["tokens"], summary="List tokens", responses=documented(models.TokenList))

@@ -151,7 +151,7 @@ class _Taken(dict[str, "Any"]):
         return _quoted(str(self._named.pop(name, _DEFAULTS.get(name))))
 
 
-_DEFAULTS = {"limit_s": 30, "until": "decided"}
+_DEFAULTS = {"limit_s": 30, "until": "decided", "view": "full"}
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
@@ -213,7 +213,7 @@ _OPERATIONS: dict[str, tuple[Any, ...]] = {
     "claim": ("POST", "/v1/calls/{ref}/claim"),
     "finish": ("POST", "/v1/calls/{ref}/finish"),
     "release": ("POST", "/v1/calls/{ref}/release"),
-    "pending": ("GET", "/v1/calls?limit=200&status=pending"),
+    "pending": ("GET", "/v1/calls?limit=200&status=pending&view={view}"),
     "sessions": ("GET", "/v1/sessions"),
     "show": ("GET", "/v1/calls/{target}/record"),
     "decide": ("POST", "/v1/calls/{target}/decision", _decided),

@@ -17,6 +17,8 @@ from hitl.errors import Unavailable
 _DATABASE = "sayso.db"
 #: The name of the key file, if no other file was given.
 KEYS = "keys.json"
+#: The name of the file that notes the calls for which callers wait.
+ATTENDED = "attended"
 _LOCK = "sayso.lock"
 _FOLDER_MODE = 0o700
 _FILE_MODE = 0o600

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _PROGRAMS = Path(sys.executable).parent
 _READY_S = 60.0
-_PENDING = "GET /v1/calls?limit=200&status=pending HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+_PENDING = "GET /v1/calls?limit=200&status=pending&view=brief HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 #: The same request as `sayso pending`, by as little Python as can send it.
 _BARE_CLIENT = f"""
 import socket, sys

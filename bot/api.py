@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from adapters.http.harombe import Gateway
     from adapters.http.listeners import Server
+    from adapters.http.notices import Receiver
     from bot.conversation import StoredTurns
     from bot.service import Service
     from hitl.connections import Connections
@@ -58,6 +59,7 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
     turns: StoredTurns | None = None,
     reload: Reload | None = None,
     folder_identity: str | None = None,
+    attended: Path | None = None,
     connections: Connections | None = None,
 ) -> Server:
     """Serve the API on a Unix socket in `folder`. If the settings name a port, serve the API and the webhooks on TCP
@@ -66,8 +68,8 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
     Return the server. When `parts` is closed, the server stops. `troubles` returns sentences about the faults that keep
     the service from gating calls. `gateway` serves MCP. `place` is the place in which people talk to the service's
     agent. `turns` are the agent's stored turns, if there is an agent. `reload` applies people, routes and policy again.
-    `folder_identity` is the identity of the state folder. The listeners of this process share the limits in
-    `connections`.
+    `folder_identity` is the identity of the state folder. `attended` is the file that notes for the next process which
+    callers wait. The listeners of this process share the limits in `connections`.
 
     Raises Unavailable if the socket or the port can't be used, and SettingsError without the extra `http`.
     """
@@ -77,6 +79,7 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
         from adapters.http.callers import Authenticator
         from adapters.http.connection import Limits
         from adapters.http.events import Feed
+        from adapters.http.notices import Notices
         from adapters.http.operations import Operations
         from adapters.http.services import Chats
         from adapters.http.waits import Waits
@@ -106,6 +109,9 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
         "chats": Chats(attach, waits.stopping, authenticator.check),
     }
     http, path = http or HttpSettings(), folder / SOCKET_NAME
+    notices = Notices(_receivers(http), service.gate.clock)
+    service.listeners.add(notices)
+    parts.push_async_callback(notices.stop)
     served = app(troubles, webhooks, state, hosts=http.hosts, remote=_may_carry_tokens(http), gateway=gateway)
     listening = [listeners.tcp_listener(http.host, http.port)] if http.port is not None else []
     listening.append(listeners.unix_listener(path))
@@ -113,10 +119,25 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
     limits = Limits(connections=connections or fitting_connections())
     server = listeners.Server(served, listening, limits, stopping=stopping, party_of=partial(party_of, service))
     parts.push_async_callback(server.stop)
+    if attended is not None:
+        await operations.attendance.resume(attended, service.store.get)
     await server.start()
     if http.port is not None:
         _log.info("http.ready", {"host": http.host, "port": server.port, "tokens": _may_carry_tokens(http)})
     return server
+
+
+def _receivers(http: HttpSettings) -> dict[str, Receiver]:
+    """Return the receivers of agents, by the identities of their tokens. Raises SettingsError for a useless secret."""
+    from adapters.http.notices import Receiver, key_of
+
+    found = {}
+    for name, secret in http.signing_secrets().items():
+        try:
+            found[f"token:{name}"] = Receiver(name, http.notify[name].url, key_of(secret))
+        except ValueError as error:
+            raise SettingsError(say("setting.notify.secret", name=name)) from error
+    return found
 
 
 def _may_carry_tokens(http: HttpSettings) -> bool:

@@ -171,5 +171,6 @@ class Console:
         if len(waiting) == 1 and self._chat.last != waiting[0].ref:
             still = await self._service.store.get(waiting[0].ref)
             if still and still.status is Status.PENDING:
+                await self._gate.ready_to_list(still, self.wording())
                 told = headline(still, self._gate.names, self.wording())
                 self._chat.say(self.wording().say("offline.still", short=still.short, headline=told), still.ref)

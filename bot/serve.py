@@ -12,7 +12,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from adapters.database.sqlite.folder import FolderInUse, StateFolder
+from adapters.database.sqlite.folder import ATTENDED, FolderInUse, StateFolder
 from bot import logs
 from bot.agent import build_turns
 from bot.api import serve_api
@@ -159,6 +159,7 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         gateway=mount,
         reload=reloading.reload,
         folder_identity=running.folder.identity,
+        attended=running.folder.path / ATTENDED,
         connections=connections,
     )
     if gateway is not None:

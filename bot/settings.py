@@ -38,6 +38,7 @@ from adapters.database.sqlite.retention import KEEP
 from adapters.slack.settings import SlackSettings
 from adapters.telegram.settings import TelegramSettings
 from bot.errors import SettingsError
+from bot.finding import PREFIX, absolute, anchored, default_runtime
 from bot.paths import is_within
 from bot.revoking import revoked_names
 from bot.surfaces import PLATFORMS, surfaces
@@ -49,15 +50,12 @@ from hitl.limits import Limits
 from hitl.operating_mode import Terms
 from hitl.people import Conversation, Directory
 from hitl.times import span
-from sayso_client.settings import user_runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pydantic_core import ErrorDetails
 
-CONFIG_NAME = "sayso.toml"
-_PREFIX = "SAYSO_"
 #: The folders of this program and of the Python that runs it.
 _PROGRAMS = (Path(__file__).parent.parent, Path(sys.prefix))
 
@@ -173,12 +171,23 @@ class CardSettings(_Part):
     fields: list[Name] | None = None
 
 
+class NotifySettings(_Part):
+    """The receiver of an agent that speaks the Agent Approval Protocol. `adapters.http.notices` sends to it.
+
+    The address has `https:`, or is on this machine. `secret_file` holds the signing secret that the receiver has too.
+    """
+
+    url: str = Field(pattern=r"^(https://[^\s/?#@]+|http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?)(/[!-~]*)?$")
+    secret_file: Path
+
+
 class HttpSettings(_Part):
     """The TCP listener of the API, which needs a `port`. Port 0 takes a free port.
 
     `hosts` are the listener's host names, in addition to the names of the loopback (such as `localhost`). `proxy` says
     that a proxy with TLS is in front: without a proxy, tokens are accepted on the loopback only. `tokens` names bearer
-    tokens and the highest risk that each token may approve; medium is the default.
+    tokens and the highest risk that each token may approve; medium is the default. `notify` has the receivers of agents
+    by the names of their tokens.
     """
 
     host: str = "127.0.0.1"
@@ -186,6 +195,14 @@ class HttpSettings(_Part):
     hosts: list[Name] = []
     proxy: bool = False
     tokens: dict[Name, Risk] = {}
+    notify: dict[Name, NotifySettings] = {}
+
+    def signing_secrets(self) -> dict[str, str]:
+        """Return the signing secret of each receiver, by the name of the agent's token. Raises SettingsError."""
+        return {
+            name: read_secret(f"http.notify.{name}", "secret_file", each.secret_file).get_secret_value()
+            for name, each in self.notify.items()
+        }
 
     @property
     def on_loopback(self) -> bool:
@@ -293,7 +310,7 @@ class Settings(BaseSettings):
     Paths may begin with `~`; relative paths in a file are relative to the file (`load`).
     """
 
-    model_config = SettingsConfigDict(extra="forbid", env_prefix=_PREFIX, env_nested_delimiter="__", frozen=True)
+    model_config = SettingsConfigDict(extra="forbid", env_prefix=PREFIX, env_nested_delimiter="__", frozen=True)
 
     state: Path = Path("~/.local/state/sayso")
     runtime: Path | None = None
@@ -352,7 +369,7 @@ class Settings(BaseSettings):
     def folder(self, name: Literal["state", "runtime", "workspace"]) -> Path:
         """Return the folder of the state, the socket or the workspace, as an absolute path."""
         path: Path | None = getattr(self, name)
-        return (path or default_runtime()).expanduser().absolute()
+        return absolute(path or default_runtime())
 
     def whence(self) -> str:
         """Return a sentence for people: which settings file and which state folder a command has read."""
@@ -474,6 +491,7 @@ class Settings(BaseSettings):
         }
         if self.keys_file is not None:
             found["keys_file"] = self.keys_file
+        found |= {f"http.notify.{agent}.secret_file": each.secret_file for agent, each in self.http.notify.items()}
         for server, of in (self.mcp.servers if self.mcp else {}).items():
             named = {"env_files": of.env_files, "header_files": of.header_files}
             for kind, files in named.items():
@@ -503,27 +521,6 @@ class Settings(BaseSettings):
     def gate_limits(self) -> Limits:
         """Return the limits of calls, for the gate."""
         return Limits(**self.limits.model_dump())
-
-
-def default_runtime() -> Path:
-    """Return the default folder of the socket: systemd's folder, else the user's runtime folder, else one in `/tmp`."""
-    if given := os.environ.get("RUNTIME_DIRECTORY"):
-        return Path(given)
-    return user_runtime()
-
-
-def find_config(given: Path | None) -> Path | None:
-    """Return the settings file: `given`, else `SAYSO_CONFIG`, else the first `sayso.toml` in this, the user's or the
-    system's folder.
-
-    Return None if there is no such file.
-    """
-    if given is not None:
-        return given
-    if named := os.environ.get("SAYSO_CONFIG"):
-        return Path(named)
-    places = (Path(), Path("~/.config/sayso").expanduser(), Path("/etc/sayso"))
-    return next((place / CONFIG_NAME for place in places if (place / CONFIG_NAME).is_file()), None)
 
 
 def refuse_foreign(path: Path | None) -> None:
@@ -603,8 +600,7 @@ def _anchored(declared: Any, value: Any, folder: Path) -> Any:
     setting.
     """
     if declared is Path:
-        relative = isinstance(value, str) and value.strip() and not value.startswith(("/", "~"))
-        return str(folder / value) if relative else value
+        return anchored(value, folder)
     if isinstance(declared, type) and issubclass(declared, BaseModel):
         if isinstance(value, dict):
             _anchor(declared, value, folder)
@@ -657,7 +653,7 @@ def _mcp_secrets(mcp: object) -> Iterator[tuple[str, str, str]]:
 
 #: Variables that begin with `SAYSO_` but aren't settings: the path of the settings file, the path of the socket, the
 #: ref that `sayso ask` passes to its command, and variables of our own tests.
-_BESIDE = frozenset(f"{_PREFIX}{name}" for name in ("CONFIG", "SOCKET", "REF", "CORPORA", "PYTHON"))
+_BESIDE = frozenset(f"{PREFIX}{name}" for name in ("CONFIG", "SOCKET", "REF", "CORPORA", "PYTHON"))
 
 
 def _refuse_unknown(environment: Mapping[str, str]) -> None:
@@ -665,7 +661,7 @@ def _refuse_unknown(environment: Mapping[str, str]) -> None:
     notice.
     """
     known = {_variable([name]) for name in Settings.model_fields} | _BESIDE
-    names = sorted(name for name in environment if name.upper().startswith(_PREFIX))
+    names = sorted(name for name in environment if name.upper().startswith(PREFIX))
     if unknown := [name for name in names if name.upper().partition("__")[0] not in known]:
         problems = say("setting.unknown_names", names=", ".join(unknown))
         raise SettingsError(say("setting.environment", problems=problems))
@@ -673,7 +669,7 @@ def _refuse_unknown(environment: Mapping[str, str]) -> None:
 
 def _variable(levels: Iterable[object]) -> str:
     """Return the name of the environment variable for a setting. `levels` are the keys that lead to the setting."""
-    return _PREFIX + "__".join(map(str, levels)).upper()
+    return PREFIX + "__".join(map(str, levels)).upper()
 
 
 #: pydantic's type of an error -> our own sentence, for the errors that people often see. Other errors keep pydantic's
@@ -699,7 +695,7 @@ def _explain(path: Path | None, error: ValidationError) -> str:
         say("setting.misfit", setting=place, why=_wrong(problem))
         for place, problem in zip(places, problems, strict=True)
     )
-    if path is None or all(place.startswith(_PREFIX) for place in places):
+    if path is None or all(place.startswith(PREFIX) for place in places):
         return say("setting.environment", problems=told)
     return say("setting.unusable", path=path, problems=told)
 

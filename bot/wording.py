@@ -29,6 +29,7 @@ ENGLISH: Mapping[str, str] = {
     "setting.secret.mcp": "{path} holds a secret in mcp.{setting}. Put it into a file, and name that in {table}.{name}.",
     "setting.secret.unreadable": "{setting} {file} can't be read: {why}.",
     "setting.secret.binary": "it isn't text",
+    "setting.notify.secret": "http.notify.{name}.secret_file holds no signing secret. Write whsec_ and the base64 of 32 random bytes into it, and give the receiver the same: printf whsec_ > FILE && openssl rand -base64 32 >> FILE",
     "setting.stage": "stage is '{stage}', and there is no [stages.{stage}] with a policy.",
     "setting.retention.least": "must be at least {least}",
     "setting.retention.arguments": "arguments can't be kept longer than calls: archiving a call erases its arguments",
@@ -81,6 +82,7 @@ ENGLISH: Mapping[str, str] = {
     "doctor.settings.none": "there is no sayso.toml in {folder}, in ~/.config/sayso or in /etc/sayso. So the lines below are about defaults, not about a service that has settings elsewhere. Name them with --config, or write some with `sayso init`",
     "doctor.correct": "{why}. Correct [{section}] in sayso.toml",
     "doctor.extra": "{module} isn't installed: install sayso[{extra}]",
+    "doctor.socket.foreign": "{people} can't ask: any user could have made {folder}, because everybody may write to {above}, so `sayso ask` refuses a service of another user there. Set runtime to a folder in /run",
     "doctor.socket.closed": "{people} can't reach {folder}, for {closed} is closed to others. Set runtime to a folder that all may pass through, as in /run or /tmp",
     "doctor.list.requesters.none": "the list is empty: nobody may ask. Add a principal, such as local:{uid}.",
     "doctor.list.requesters.revoked": "everybody on the list is revoked ({people}): nobody may ask. Add somebody else, or give the rights back as the line `revoked` says",
@@ -268,8 +270,8 @@ ENGLISH: Mapping[str, str] = {
     "simulate.port": "127.0.0.1:{port} can't be had ({why}): name another port with --port.",
     "simulate.extra": "The simulator needs {module}: install sayso[simulate].",
     # adding a key: `sayso keys`
-    "keys.rotated": "{path} has the new key {id}, and the {older:older key|older keys} for what {older:it has|they have} sealed. The new key is used after the next start: restart the service.",
-    "keys.given": "The settings name the key file {path}, so Sayso doesn't change it. Put a new key first into that file, keep the older keys, and restart the service.",
+    "rotating.done": "{path} has the new key {id}, and the {older:older key|older keys} for what {older:it has|they have} sealed. The new key is used after the next start: restart the service.",
+    "rotating.given": "The settings name the key file {path}, so Sayso doesn't change it. Put a new key first into that file, keep the older keys, then restart the service.",
     # errors that keep the service from starting, or from recording calls
     "compose.apart": "The state folder {state} lies in the workspace {workspace}, whose tools could read its keys. Move one of the two.",
     "compose.user": "{user} (tools_user) can't work in {workspace}. Run: chown -R {user} {workspace}, and let that user through every folder above it (chmod o+x).",

@@ -40,7 +40,7 @@ import bot.settings
 import bot.workers.inbox  # noqa: F401
 import hitl.replies.reader
 import hitl.replies.yes_with_reason  # noqa: F401
-from bot.cli.main import app
+from bot.cli.main import application
 from bot.compose import policy_library
 from bot.policies import Policies
 from hitl.cards.redaction import mask
@@ -50,6 +50,6 @@ Policies(policy_library(()), "default")
 mask("a line of the log")
 # Typer reads the signatures of all commands at each start, which takes a third of a fork's start.
 typer.main.get_command = functools.cache(typer.main.get_command)
-typer.main.get_command(app)
+typer.main.get_command(application())
 # A collection in a fork would copy every page of what it shares with the others.
 gc.freeze()

@@ -19,14 +19,15 @@ import threading
 from dataclasses import dataclass, field
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from weakref import WeakValueDictionary
 
 from adapters.executors.output import ERROR_KEPT, capped, storable
 from hitl.call import Preparation, Ran, Result, ToolInfo
 from hitl.cards.redaction import mask
 from hitl.cards.text import cut_middle, one_line, quoted
 from hitl.cards.wording import say
-from hitl.errors import InvalidConfirmation, SaysoError
-from hitl.outcomes import fact
+from hitl.errors import InvalidConfirmation, SaysoError, TooManyPending
+from hitl.outcomes import Refusal, fact
 from hitl.ports import Offer
 
 if TYPE_CHECKING:
@@ -42,6 +43,11 @@ _log = logging.getLogger(__name__)
 
 #: Seconds that a cancelled tool gets to clean up.
 CLEANUP_S = 2.0
+#: At most this many calls of one requester are looked at at once. A look may hash gigabytes, and each thread that does
+#: this takes time from the event loop, which answers everybody.
+LOOKS = 2
+#: Seconds that a look waits for other looks of the same requester.
+LANE_S = 10.0
 _SENTENCE_ARGUMENT = 120
 _PLAIN = {"string": "str", "boolean": "bool", "integer": "int", "number": "float"}
 
@@ -54,7 +60,10 @@ class Declaration(Protocol[T_co]):
         """The JSON Schema of the arguments, an object with `properties`."""
 
     def parse(self, args: Mapping[str, Any]) -> T_co:
-        """Return the arguments in the tool's own form. Raises InvalidConfirmation if the tool can't take them."""
+        """Return the arguments as the object that the tool's function gets, such as a pydantic model.
+
+        Raises InvalidConfirmation if the tool can't take them.
+        """
 
 
 class NotAsShown(Exception):
@@ -63,7 +72,7 @@ class NotAsShown(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The facts that a tool gets with its arguments."""
+    """The information about a call that a tool gets with the call's arguments."""
 
     #: The requester of the call.
     principal: str
@@ -73,7 +82,7 @@ class Context:
     key: str
     #: The seconds after which the tool is stopped.
     limit_s: float
-    #: The preconditions of the call, by name: the state that people saw.
+    #: The preconditions of the call: name -> the value when people saw the call.
     preconditions: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -115,11 +124,17 @@ class Registry:
     """Runs the registered callables of one tool group (`hitl.ports.Executor`).
 
     `allowed` lists the tools that may run. None allows all tools, and an empty list allows no tool. `folder` is the
-    folder of the tools, if they work in a folder.
+    folder of the tools, if they work in a folder. `lane_s` is how many seconds a look waits for its requester's others.
     """
 
     def __init__(
-        self, group: str, allowed: Collection[str] | None, *, name: str = "registry", folder: Path | None = None
+        self,
+        group: str,
+        allowed: Collection[str] | None,
+        *,
+        name: str = "registry",
+        folder: Path | None = None,
+        lane_s: float = LANE_S,
     ) -> None:
         self.group = group
         self.name = name
@@ -127,6 +142,9 @@ class Registry:
         self._folder = None if folder is None else str(folder)
         self._tools: dict[str, Tool] = {}
         self._late: set[asyncio.Future[Any]] = set()
+        #: By requester, the looks that may begin now.
+        self._lanes: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._lane_s = lane_s
 
     def register(  # noqa: PLR0913  every tool is declared by keywords, once
         self,
@@ -149,8 +167,8 @@ class Registry:
         `look` finds out what the call would do, before people are asked; it may raise InvalidConfirmation. Without
         `look`, `sentence` describes the call: it is a template with the arguments, such as `Deletes {path}.`. `now`
         returns the present value of one precondition by its name. `changed` checks all preconditions and the present
-        meaning of the arguments, and returns a sentence about the first difference, or None. `grace_s` is the seconds
-        after the time limit in which the tool can stop its processes and report. `read_only`, `destructive`,
+        meaning of the arguments, and returns a sentence about the first change that it finds, or None. After the time
+        limit, the tool has `grace_s` more seconds to stop its processes and to report. `read_only`, `destructive`,
         `idempotent` and `open_world` have the meaning of MCP's annotations with these names. Their defaults assume the
         worst.
 
@@ -191,14 +209,15 @@ class Registry:
         return sorted(set(self._allowed or ()) - self._tools.keys())
 
     def info(self, tools: str, tool: str) -> ToolInfo | None:
-        """Return the facts about a tool, or None if the tool isn't both registered and allowed."""
+        """Return information about a tool, or None if the tool isn't both registered and allowed."""
         found = self._find(tools, tool)
         return found.info if found else None
 
     async def prepare(self, ask: Ask) -> Preparation:
         """Return a description of what the call would do.
 
-        Raises InvalidConfirmation if the tool isn't allowed or can't take the arguments.
+        Raises InvalidConfirmation if the tool isn't allowed or can't take the arguments, and TooManyPending if others
+        of the requester's calls are looked at for too long.
         """
         tool = self._find(ask.tools, ask.tool)
         if tool is None:
@@ -206,7 +225,16 @@ class Registry:
         args = tool.arguments.parse(ask.args)
         if tool.look is None:
             return Preparation(sentence=tool.told(ask.args))
-        return await _in_thread(tool.look, args)
+        lane = self._lanes.setdefault(ask.requester, asyncio.Semaphore(LOOKS))
+        try:
+            async with asyncio.timeout(self._lane_s):
+                await lane.acquire()
+        except TimeoutError:
+            raise TooManyPending(fact(Refusal.LOOKING, who=ask.requester, count=LOOKS)) from None
+        try:
+            return await _in_thread(tool.look, args)
+        finally:
+            lane.release()
 
     async def still_holds(self, call: Call) -> str | None:
         """Return a sentence about the first precondition that no longer holds, or None.
@@ -285,8 +313,8 @@ class Registry:
 def _described(schema: Mapping[str, Any]) -> Iterator[str]:
     """Yield each argument as a line of the tool's definition.
 
-    Older versions made definitions from Python's annotations, and their form is kept. A call that is open during an
-    upgrade of the service runs only if its tool has the same definition afterwards.
+    Older versions made these lines from Python's annotations, so the lines still have the form of such annotations. A
+    call that is open during an upgrade of the service runs only if its tool has the same definition afterwards.
     """
     for name, declared in schema["properties"].items():
         shape = {key: value for key, value in declared.items() if key not in {"default", "title"}}

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 #: The tool group of a call whose request names no `server`.
 _OWN_TOOLS = "aap"
 #: The prefix that keeps the idempotency keys of this protocol apart from the keys of `/v1/calls`.
-_KEYS = "aap:"
+KEYS = "aap:"
 #: The longest wait of one request, in seconds. The protocol sets this limit.
 _LONGEST_WAIT_S = 30
 #: The field `context` has at most this many bytes. The record keeps it, even when retention erases the call's
@@ -159,7 +159,7 @@ async def create(ops: Ops, caller: Asker, body: models.AapSubmission, key: Key) 
         note=body.agent_reasoning,
         timeout_s=min(int(span(body.timeout).total_seconds()), LONGEST_TIMEOUT_S),
     )
-    made, _ = await ops.ask(caller, asked, _KEYS + key, submitted={"aap": kept})
+    made, _ = await ops.ask(caller, asked, KEYS + key, submitted={"aap": kept})
     lines = await ops.history(made.call)
     same = canonical(_kept(lines)) == canonical(kept) and made.call.note == body.agent_reasoning
     if not made.fresh and not same:
@@ -207,10 +207,10 @@ async def consume(ops: Ops, caller: Asker, ref: Ref, key: Key) -> Response:
     request with any key gets 409.
     """
     call, _ = await _own(ops, caller, ref)
-    if ops.attempt(caller, call) != _KEYS + key or _reported(call) is None:
-        asked = models.ClaimRequest(secret_hash=secret_hash(_KEYS + key))
+    if ops.attempt(caller, call) != KEYS + key or _reported(call) is None:
+        asked = models.ClaimRequest(secret_hash=secret_hash(KEYS + key))
         try:
-            call = (await ops.claim(caller, call.ref, asked, _KEYS + key)).call
+            call = (await ops.claim(caller, call.ref, asked, KEYS + key)).call
         except (AlreadyDecided, ConfirmationExpired, InvalidConfirmation, StillPending, Tampered) as error:
             raise ConflictError(_why_not_consumed((await _own(ops, caller, ref))[0])) from error
     return answer(_request(ops, call, await ops.history(call)))
@@ -286,13 +286,13 @@ def _request(ops: Operations, call: Call, lines: Sequence[Recorded]) -> dict[str
         **({"agent_reasoning": call.note} if call.note else {}),
         "id": call.ref,
         "status": status,
-        "created_at": _time(call.created_at),
-        "deadline_at": _time(call.deadline),
+        "created_at": timestamp(call.created_at),
+        "deadline_at": timestamp(call.deadline),
     }
     if call.decided_at and status != "pending":
         document["decision"] = _decision(ops, call, status)
     if call.claim and (consumed := next((line.at for line in lines if line.event == Event.CLAIMED), None)):
-        document["consumption"] = {"consumed_at": _time(consumed)} | _outcome(call)
+        document["consumption"] = {"consumed_at": timestamp(consumed)} | _outcome(call)
     return document
 
 
@@ -303,9 +303,9 @@ def _decision(ops: Operations, call: Call, status: str) -> dict[str, Any]:
     until = ops.claimable_until(call) if call.decision in MAY_RUN else None
     return {
         "status": status,
-        "decided_at": _time(call.decided_at),
+        "decided_at": timestamp(call.decided_at),
         **({"note": mask(note)} if note else {}),
-        **({"expires_at": _time(until)} if until else {}),
+        **({"expires_at": timestamp(until)} if until else {}),
     }
 
 
@@ -315,8 +315,9 @@ def _outcome(call: Call) -> dict[str, Any]:
         return {}
     status, note = reported
     told = {"note": mask(note)} if note else {}
-    return {"outcome": {"status": status, "reported_at": _time(call.finished_at), **told}}
+    return {"outcome": {"status": status, "reported_at": timestamp(call.finished_at), **told}}
 
 
-def _time(at: datetime | None) -> str:
+def timestamp(at: datetime | None) -> str:
+    """Return a time as the protocol writes it."""
     return f"{at:%Y-%m-%dT%H:%M:%S.%f}Z"

@@ -11,6 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from adapters.http import models, problems
 from adapters.http.callers import GONE, Anyone, Asker, Caller, Withdrawer
+from adapters.http.documents import stored_args
 from adapters.http.models import MOST_IN_PAGE
 from adapters.http.operations import Operations
 from adapters.http.responses import (
@@ -87,7 +88,7 @@ async def ask(
         # The time that the request spent in the queue counts as a part of its wait.
         left_s, attended = wait_s - (time.monotonic() - begun), prefers_attended(prefer)
         submitted, lease = await ops.decided(caller, body, submitted, left_s, ended, attended=attended)
-    return _answered(ops, submitted, lease)
+    return await _answered(ops, submitted, lease)
 
 
 @router.post(
@@ -110,11 +111,11 @@ async def ask_human(
     submitted = await ops.ask_human(caller, body, key)
     ops.attend(caller, submitted.call, ended, attended=prefers_attended(prefer))
     call = await ops.wait(caller, submitted.call, preferred_wait(prefer), "decided", ended)
-    return _answered(ops, replace(submitted, call=call), None)
+    return await _answered(ops, replace(submitted, call=call), None)
 
 
-def _answered(ops: Operations, submitted: Submitted, lease: Lease | None) -> Response:
-    document = ops.answer(submitted, lease)
+async def _answered(ops: Operations, submitted: Submitted, lease: Lease | None) -> Response:
+    document = await ops.answer(submitted, lease)
     if submitted.call.status is Status.DENIED:
         return denied(document)
     status = 202 if submitted.call.status is Status.PENDING else 200
@@ -133,10 +134,18 @@ async def list_calls(
     caller: Anyone,
     status: Annotated[Literal["pending", "any"], Query(description="Which calls to list.")] = "pending",
     cursor: Annotated[str | None, Query(max_length=64, description="`next` of the page before.")] = None,
-    limit: Annotated[int, Query(ge=1, le=MOST_IN_PAGE)] = 50,
+    limit: Annotated[int, Query(ge=1, le=MOST_IN_PAGE, description="The most calls in a page.")] = 50,
+    view: Annotated[
+        Literal["full", "brief"],
+        Query(description="How much to list of each call: `brief` leaves out `args` and `output`."),
+    ] = "full",
 ) -> Response:
-    """List the calls that the caller may see, newest first."""
-    return answer(await ops.page(caller, cursor, limit, pending=status == "pending"))
+    """List the calls that the caller may see, newest first.
+
+    The arguments of one call may have a megabyte. With `view=brief` a page stays small: each call has its `headline`,
+    and its `arguments` cut to one line. `GET /v1/calls/REF` has the rest.
+    """
+    return answer(await ops.page(caller, cursor, limit, pending=status == "pending", brief=view == "brief"))
 
 
 @router.get("/sessions", summary="List agents that wait", responses=documented(models.SessionList))
@@ -161,7 +170,7 @@ async def read(
     """Read a call now, or once people have decided, or at the end of the wait."""
     call = await ops.read(caller, ref)
     ops.attend(caller, call, ended, attended=prefers_attended(prefer))
-    return answer(ops.view(await ops.wait(caller, call, wait, until, ended)))
+    return answer(await ops.view(await ops.wait(caller, call, wait, until, ended)))
 
 
 @router.get(
@@ -180,8 +189,8 @@ async def read_card(ops: Ops, caller: Anyone, ref: Ref, request: Request) -> Res
     """Return the card of a call as people see it. Reading it doesn't count as opening the call's details."""
     call = await ops.read(caller, ref)
     if request.headers.get("accept", "").startswith("text/plain"):
-        return PlainTextResponse(ops.card_text(call) + "\n", headers={"Cache-Control": "no-store"})
-    return answer(ops.card(call))
+        return PlainTextResponse(await ops.card_text(call) + "\n", headers={"Cache-Control": "no-store"})
+    return answer(await ops.card(call))
 
 
 @router.get("/calls/{ref}/record", summary="Read a record", responses=documented(models.RecordAnswer, 404))
@@ -226,7 +235,7 @@ async def may_decide(ops: Operations, caller: Caller, ref: str) -> None:
 )
 async def withdraw(ops: Ops, caller: Withdrawer, ref: Ref, body: models.WithdrawRequest | None = None) -> Response:
     """Withdraw a pending call. Only its requester and operators may do this."""
-    return answer(ops.view(await ops.withdraw(caller, ref, left=body is not None and body.left)))
+    return answer(await ops.view(await ops.withdraw(caller, ref, left=body is not None and body.left)))
 
 
 @router.post(
@@ -245,7 +254,7 @@ async def claim(
     attended = prefers_attended(prefer)
     lease = await ops.wait_and_claim(caller, ref, body, preferred_wait(prefer), ended, attended=attended)
     return answer(
-        {"call": ops.view(lease.call), "args": lease.call.arguments, "until": lease.until.isoformat()},
+        {"call": await ops.view(lease.call), "args": stored_args(lease.call), "until": lease.until.isoformat()},
     )
 
 
@@ -254,7 +263,7 @@ async def claim(
 )
 async def finish(ops: Ops, caller: Asker, ref: Ref, body: models.FinishRequest) -> Response:
     """Report how the claimed run ended. The same report again changes nothing."""
-    return answer(ops.view(await ops.finish(caller, ref, body)))
+    return answer(await ops.view(await ops.finish(caller, ref, body)))
 
 
 @router.post(
@@ -262,7 +271,7 @@ async def finish(ops: Ops, caller: Asker, ref: Ref, body: models.FinishRequest) 
 )
 async def release(ops: Ops, caller: Asker, ref: Ref) -> Response:
     """Release an approved call to the caller, who runs it and won't report the result."""
-    return answer(ops.view(await ops.release(caller, ref)))
+    return answer(await ops.view(await ops.release(caller, ref)))
 
 
 @router.post("/batches", summary="Ask for several calls", responses=documented(models.BatchAnswer, 413))
@@ -273,10 +282,10 @@ async def ask_all(ops: Ops, caller: Asker, body: models.BatchRequest, key: Key =
     that ref. With an Idempotency-Key, the key of each call is that key, a slash, and the call's `id`: `KEY/ID`.
     """
     done = await ops.ask_all(caller, body.calls, key)
-    return answer({"calls": [_outcome(ops, name, came) for name, came in done]})
+    return answer({"calls": [await _outcome(ops, name, came) for name, came in done]})
 
 
-def _outcome(ops: Operations, name: str, came: tuple[Submitted, Lease | None] | SaysoError) -> dict[str, Any]:
+async def _outcome(ops: Operations, name: str, came: tuple[Submitted, Lease | None] | SaysoError) -> dict[str, Any]:
     if isinstance(came, SaysoError):
         return {"id": name, "call": None, "problem": problems.problem(came, names=ops.names)}
-    return {"id": name, "call": ops.answer(*came), "problem": None}
+    return {"id": name, "call": await ops.answer(*came), "problem": None}

@@ -32,7 +32,8 @@ connections for which the service has file descriptors: at most 2,000. Further c
 object a message, for the same credentials or `?ticket=`. Both go on behind a cursor, which survives a restart.
 
 Cards show arguments as the body spells them: names in their order, and 1250.00 as 1250.00. The digest, the policy and
-the run have the value alone. An MCP client's number and a Python program's `float` have no digits, so their card shows
+the run have the value alone. If a number has more digits than a double holds, cards show the double that runs:
+4.99999999999999999999 as 5. An MCP client's number and a Python program's `float` have no digits, so their card shows
 1250. If the digits matter there, send the amount as text.
 """
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from hitl.cards.card import Way, card, details
-from hitl.cards.data import view
+from hitl.cards.data import brief_view, encoded_view
 from hitl.cards.edits import unified
 from hitl.cards.lines import in_utc, plain
 from hitl.cards.masked import masked
@@ -29,9 +31,13 @@ if TYPE_CHECKING:
 LONGEST_DIFF = 16_384
 
 
-def call_view(call: Call, people: Directory, names: Names) -> dict[str, Any]:
-    """Return the document of a call, for a reader who may see the call."""
-    return view(call, names) | {"on_behalf_of": people.on_behalf_of(call.requester)}
+def call_view(call: Call, people: Directory, names: Names, *, brief: bool = False) -> dict[str, Any]:
+    """Return the document of a call, for a reader who may see the call.
+
+    With `brief`, it has no arguments and no output.
+    """
+    made = brief_view if brief else encoded_view
+    return made(call, names) | {"on_behalf_of": people.on_behalf_of(call.requester)}
 
 
 def call_answer(submitted: Submitted, people: Directory, names: Names, lease: Lease | None = None) -> dict[str, Any]:
@@ -40,9 +46,14 @@ def call_answer(submitted: Submitted, people: Directory, names: Names, lease: Le
     `lease` is the claim of the call, if the same HTTP request also claimed the call.
     """
     call = lease.call if lease else submitted.call
-    claim = {"args": call.arguments, "until": lease.until.isoformat()} if lease else None
+    claim = {"args": stored_args(call), "until": lease.until.isoformat()} if lease else None
     beside = {"fresh": submitted.fresh, "same_as": submitted.same_as, "claim": claim}
     return call_view(call, people, names) | {"card": card_view(call, names)} | beside
+
+
+def stored_args(call: Call) -> msgspec.Raw:
+    """Return the arguments of a call as they are stored, for the claimant who runs the call."""
+    return msgspec.Raw(call.args)
 
 
 def card_view(call: Call, names: Names) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Protocol
 
+import msgspec
 from fastapi import APIRouter, Request
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -22,7 +23,8 @@ from adapters.http.responses import Key, Prefer, Ref, Wait, answer, documented, 
 from adapters.http.written import WrittenRoute
 from hitl.call import Decision, Runs, Status
 from hitl.cards.card import error_text, outcome_for_agent, reason_text
-from hitl.cards.redaction import mask, mask_value
+from hitl.cards.masked import masked
+from hitl.cards.redaction import mask
 from hitl.cards.wording import say
 from hitl.errors import CallUnknown
 from hitl.outcomes import Refusal, fact
@@ -52,8 +54,9 @@ _DECISIONS: Mapping[Decision | None, str | None] = {
 _VERBS = {"approve": "approve", "approved": "approve"}
 
 
-def approval(call: Call) -> dict[str, Any]:
+async def approval(ops: Operations, call: Call) -> dict[str, Any]:
     """Return the harombe design's JSON document of a call."""
+    await ops.ready(call)
     decision = _DECISIONS.get(call.decision, "denied")
     status = "auto_approved" if call.decision is Decision.ALLOWED else decision or "pending"
     let_run = decision == "approved"
@@ -61,7 +64,7 @@ def approval(call: Call) -> dict[str, Any]:
         "approval_id": call.ref,
         "status": status,
         "tool_name": call.tool,
-        "params": mask_value(call.arguments),
+        "params": msgspec.Raw(masked(call).json),
         "risk_level": call.verdict.risk.value,
         "created_at": call.created_at.isoformat(),
         "expires_at": call.deadline.isoformat(),
@@ -163,11 +166,11 @@ async def call_tool(
     call = await _asked(request, ops, caller, body.params, key)
     call = await ops.wait(caller, call, preferred_wait(prefer), "decided", ended)
     if call.status is Status.DENIED:
-        return denied(approval(call) | {"ref": call.ref})
+        return denied(await approval(ops, call) | {"ref": call.ref})
     if call.runs is Runs.SERVICE and call.status is not Status.PENDING:
         call = await ops.wait(caller, call, LONGEST_WAIT_S, "ended", ended)
     under_way = call.status in {Status.PENDING, Status.RUNNING}
-    return answer(_result(call), 202 if under_way else 200, {"Location": f"/hitl/result/{call.ref}"})
+    return answer(await _result(ops, call), 202 if under_way else 200, {"Location": f"/hitl/result/{call.ref}"})
 
 
 async def _asked(request: Request, ops: Operations, caller: Caller, tool: models.HarombeTool, key: str | None) -> Call:
@@ -184,7 +187,7 @@ async def _asked(request: Request, ops: Operations, caller: Caller, tool: models
 @router.get("/hitl/pending", summary="List pending approvals", responses=documented(models.HarombePending))
 async def list_pending(ops: Ops, caller: Anyone) -> Response:
     """List the pending calls that the caller may see, oldest first."""
-    found = [approval(call) for call in await ops.pending_calls(caller)]
+    found = [await approval(ops, call) for call in await ops.pending_calls(caller)]
     return answer({"pending": found, "count": len(found)})
 
 
@@ -194,7 +197,7 @@ async def read_pending(ops: Ops, caller: Anyone, ref: Ref) -> Response:
     call = await ops.read(caller, ref)
     if call.status is not Status.PENDING:
         raise CallUnknown(fact(Refusal.NOT_PENDING, short=call.short))
-    return answer(approval(call))
+    return answer(await approval(ops, call))
 
 
 @router.post(
@@ -214,7 +217,7 @@ async def decide(ops: Ops, caller: Anyone, ref: Ref, body: models.HarombeDecisio
     verb = _VERBS.get(body.decision, "reject")
     asked = models.DecisionRequest.model_validate({"decision": verb, "reason": body.reason, "confirm": body.confirm})
     told = await ops.decide(caller, ref, asked)
-    document = approval(await ops.read(caller, ref))
+    document = await approval(ops, await ops.read(caller, ref))
     return answer(document) if told["decided"] else answer(document | {"message": told["text"]}, 202)
 
 
@@ -225,10 +228,10 @@ async def read_result(ops: Ops, caller: Anyone, ref: Ref, ended: Gone, wait: Wai
     With `wait`, the answer waits for the decision.
     """
     call = await ops.wait(caller, await ops.read(caller, ref), wait, "decided", ended)
-    return answer(_result(call))
+    return answer(await _result(ops, call))
 
 
-def _result(call: Call) -> dict[str, Any]:
+async def _result(ops: Operations, call: Call) -> dict[str, Any]:
     error = error_text(call)
     beside = {"result": mask(call.output) if call.output else None, "error": mask(error) if error else None}
-    return approval(call) | beside
+    return await approval(ops, call) | beside

@@ -110,7 +110,11 @@ class CallRequest(_Request):
     timeout_s: (
         Annotated[int, Field(strict=True, ge=SHORTEST_TIMEOUT_S, le=LONGEST_TIMEOUT_S), BeforeValidator(_whole)] | None
     ) = Field(default=None, description="How long to wait for people, at most as long as the policy says.")
-    previous: Name | None = Field(default=None, description="The ref of an ended call that this one repeats.")
+    previous: Name | None = Field(
+        default=None,
+        description="The ref of an ended call of the caller with the same tool and arguments, which this one repeats. "
+        "Any other ref is refused.",
+    )
     secret_hash: SecretHash | None = Field(
         default=None,
         description="Claim the call in the same request if the policy allows it, or if people approve it while the"
@@ -133,10 +137,13 @@ class QuestionRequest(_Request):
     options: (
         Annotated[
             list[Annotated[str, Field(min_length=1, max_length=LONGEST_OPTION)]],
-            Field(min_length=FEWEST_OPTIONS, max_length=MOST_OPTIONS),
+            Field(min_length=FEWEST_OPTIONS, max_length=MOST_OPTIONS, json_schema_extra={"uniqueItems": True}),
         ]
         | None
-    ) = Field(default=None, description="The answers to choose from. Without options any words are an answer.")
+    ) = Field(
+        default=None,
+        description="The answers to choose from, which must look different. Without options any words are an answer.",
+    )
     agent: Annotated[str, Field(max_length=256)] = Field(
         default="", description="What the agent calls itself. By default the name of the token."
     )
@@ -391,8 +398,8 @@ class CardAnswer(_Answer):
     diff_new: str | None = Field(description="The new lines of the diff.")
 
 
-class CallView(_Answer):
-    """A call. Secrets are masked; only a claim returns the stored arguments."""
+class BriefCall(_Answer):
+    """A call without its arguments and its output, for lists."""
 
     ref: str = Field(description="The public name of the call.", examples=["01992f4e-8a5e-7a3c-9f60-3f2f0c5f7a11"])
     short: str = Field(description="The ref for people.", examples=["K7Q2MX"])
@@ -401,7 +408,6 @@ class CallView(_Answer):
     state: State
     tools: str
     tool: str
-    args: dict[str, Any]
     cwd: str | None
     digest: str
     mark: str = Field(description="The 12 characters of the digest that cards show.")
@@ -430,11 +436,17 @@ class CallView(_Answer):
     reason_until: datetime | None
     outcome: str
     message: str = Field(description="One sentence for the agent.")
-    output: str | None
     error: str | None
     previous: str | None
     archived: bool = Field(description="Whether retention archived the call.")
     args_erased_at: datetime | None = Field(description="When retention erased the arguments, or null.")
+
+
+class CallView(BriefCall):
+    """A call. Secrets are masked; only a claim returns the stored arguments."""
+
+    args: dict[str, Any]
+    output: str | None
 
 
 class ClaimAnswer(_Answer):
@@ -464,7 +476,7 @@ class CallAnswer(CallView):
 class CallPage(_Answer):
     """Calls, newest first. `next` is the cursor of the next page, or null."""
 
-    calls: list[CallView]
+    calls: list[CallView | BriefCall] = Field(description="A `BriefCall` if the request had `view=brief`.")
     next: str | None
 
 

@@ -63,6 +63,8 @@ if TYPE_CHECKING:
 #: One request for a page reads at most this many calls. Otherwise a caller who may see few of many calls could keep the
 #: store busy.
 _MOST_SCANNED = 1_000
+#: At most this many calls are read from the store at once, because each may have a megabyte of arguments.
+_READ_AT_ONCE = 50
 
 
 class Desk(Protocol):
@@ -331,22 +333,24 @@ class Operations:
 
     async def sessions(self, caller: Caller) -> dict[str, Any]:
         """Return the sessions of agents that have pending calls which the caller may see, the longest wait first."""
-        calls = await self.pending_calls(caller)
-        for call in calls:
-            await self._gate.ready(call)
-        waiting = waiting_sessions(calls)
-        return {"sessions": [session_view(session, self._gate.names) for session in waiting]}
+        found = []
+        for session in waiting_sessions(await self.pending_calls(caller)):
+            await self._gate.ready_to_list(session.newest)
+            found.append(session_view(session, self._gate.names))
+        return {"sessions": found}
 
-    async def page(self, caller: Caller, before: str | None, limit: int, *, pending: bool) -> Mapping[str, Any]:
-        """Return one page of the calls that the caller may see, newest first."""
+    async def page(
+        self, caller: Caller, before: str | None, limit: int, *, pending: bool, brief: bool
+    ) -> Mapping[str, Any]:
+        """Return one page of the calls that the caller may see, newest first. `brief` is that of `view`."""
         seen: list[dict[str, Any]] = []
-        for _ in range(_MOST_SCANNED // limit + 1):
-            calls = await self._gate.store.page(before, limit, pending=pending)
+        step = min(limit, _READ_AT_ONCE)
+        for _ in range(_MOST_SCANNED // step + 1):
+            calls = await self._gate.store.page(before, step, pending=pending)
             for call in calls:
                 before = call.ref
                 if self._gate.access.may_see(caller.principal, call):
-                    await self._gate.ready(call)
-                    seen.append(self.view(call))
+                    seen.append(await self.view(call, brief=brief))
                     # Making the documents of many large calls takes seconds, so other callers are answered after each
                     # document.
                     await asyncio.sleep(0)
@@ -364,25 +368,34 @@ class Operations:
         """Return a call's document with its details, its record, and the parts that fail their integrity check."""
         call = await self.read(caller, target)
         store = self._gate.store
+        await self._gate.ready(call)
         lines = list(await store.history(call.ref))
         flaws = flaws_of(store.keys, call, await store.votes(call.ref), lines)
         beside = {"on_behalf_of": self._gate.people.on_behalf_of(call.requester)}
         return full_view(call, lines, self._gate.names) | beside | {"flaws": [sentence(flaw) for flaw in flaws]}
 
-    def view(self, call: Call) -> dict[str, Any]:
-        """Return the document of a call, for a reader who may see it."""
-        return documents.call_view(call, self._gate.people, self._gate.names)
+    async def ready(self, call: Call) -> None:
+        """Mask the texts of a large call outside the event loop. Its document can then be made at once."""
+        await self._gate.ready(call)
 
-    def card(self, call: Call) -> dict[str, Any]:
+    async def view(self, call: Call, *, brief: bool = False) -> dict[str, Any]:
+        """Return a call for a reader who may see it. With `brief`, leave out its arguments and its output."""
+        await (self._gate.ready_to_list(call) if brief else self.ready(call))
+        return documents.call_view(call, self._gate.people, self._gate.names, brief=brief)
+
+    async def card(self, call: Call) -> dict[str, Any]:
         """Return a call's card as data and as text."""
+        await self.ready(call)
         return documents.card_answer(call, self._gate.names)
 
-    def card_text(self, call: Call) -> str:
+    async def card_text(self, call: Call) -> str:
         """Return a call's card as text."""
+        await self.ready(call)
         return documents.card_text(call, self._gate.names)
 
-    def answer(self, submitted: Submitted, lease: Lease | None) -> dict[str, Any]:
+    async def answer(self, submitted: Submitted, lease: Lease | None) -> dict[str, Any]:
         """Return the document of a call for the caller who has just asked for the call."""
+        await self.ready(submitted.call)
         return documents.call_answer(submitted, self._gate.people, self._gate.names, lease)
 
     # -- deciding calls -----------------------------------------------------------------------------------------------
@@ -434,7 +447,7 @@ class Operations:
         if answer.error:
             raise answer.error
         decided = answer.came in {Came.APPROVED, Came.REJECTED, Came.DETAILS}
-        told = self.view(answer.call) if answer.call else None
+        told = await self.view(answer.call) if answer.call else None
         return {"came": answer.came.value, "text": answer.told(self._gate.names), "decided": decided, "call": told}
 
     async def withdraw(self, caller: Caller, target: str, *, left: bool = False) -> Call:

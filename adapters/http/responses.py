@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 from fastapi import Header, Path, Query
 from pydantic import BaseModel
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from adapters.http.models import LONGEST_WAIT_S, Problem
 from adapters.http.problems import MEDIA_TYPE
@@ -86,7 +87,8 @@ def documented(model: type[BaseModel], *codes: int, status: int = 200, says: str
 
 def answer(document: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Return a response with a document as its JSON body. Caches may not keep any answer of the API."""
-    return JSONResponse(document, status, {"Cache-Control": "no-store", **(headers or {})})
+    body = msgspec.json.encode(document)
+    return Response(body, status, {"Cache-Control": "no-store", **(headers or {})}, "application/json")
 
 
 def preferred_wait(prefer: str | None) -> float:

@@ -70,7 +70,8 @@ async def evaluate(ops: Ops, caller: Anyone, body: models.EvaluateRequest) -> Re
 async def parse(caller: Anyone, body: models.ParseRequest) -> Response:
     """Return the readings of a person's text: how the reply reader understands it. Nothing is decided."""
     del caller
-    return answer(await asyncio.to_thread(_parsed, body))
+    # Not in a thread of its own: the reader builds its tables while it reads, for one thread.
+    return answer(_parsed(body))
 
 
 def _parsed(body: models.ParseRequest) -> dict[str, Any]:
@@ -134,14 +135,14 @@ async def test(request: Request, caller: Operator, ops: Ops, body: models.TestRe
     """
     _operated(request, caller)
     tested = await ops.test(caller, body.timeout_s)
-    return answer({"tests": [_tested(ops, *one) for one in tested]})
+    return answer({"tests": [await _tested(ops, *one) for one in tested]})
 
 
-def _tested(ops: Operations, tried: Tried, made: Submitted | SaysoError) -> dict[str, Any]:
+async def _tested(ops: Operations, tried: Tried, made: Submitted | SaysoError) -> dict[str, Any]:
     about = {"place": tried.place, "approver": tried.approver, "surface": tried.surface or None}
     if isinstance(made, SaysoError):
         return about | {"call": None, "routes": [], "error": made.message}
-    return about | {"call": ops.view(made.call), "routes": list(made.call.routes), "error": None}
+    return about | {"call": await ops.view(made.call), "routes": list(made.call.routes), "error": None}
 
 
 @router.get("/tokens", tags=["tokens"], summary="List tokens", responses=documented(models.TokenList))

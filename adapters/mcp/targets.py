@@ -6,15 +6,18 @@ import hashlib
 import json
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 from mcp import StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from adapters.mcp import whole_lines
+from hitl.cards.wording import say
+
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
     from typing import TextIO
 
     from mcp.client._transport import Transport, TransportStreams
@@ -66,7 +69,9 @@ class Target:
         if self.url:
             return _http(self.url, self.headers)
         program, *arguments = kept
-        parameters = StdioServerParameters(command=program, args=arguments, env=dict(self.env), cwd=self.cwd)
+        parameters = StdioServerParameters(
+            command=program, args=arguments, env=dict(self.env), cwd=self.cwd, encoding=whole_lines.NAME
+        )
         return stdio_client(parameters, errlog=errors)
 
 
@@ -74,8 +79,37 @@ class Target:
 async def _http(url: str, headers: Mapping[str, str]) -> AsyncGenerator[TransportStreams, None]:
     # This sets no read timeout, because the gate limits how long a call may run.
     timeout = httpx2.Timeout(_CONNECT_S, read=None)
+    # Compressed answers aren't asked for, because a few bytes of them may become gigabytes.
+    sent = {"Accept-Encoding": "identity", **headers}
     async with (
-        httpx2.AsyncClient(headers=dict(headers), timeout=timeout) as client,
+        httpx2.AsyncClient(headers=sent, timeout=timeout, event_hooks={"response": [bound]}) as client,
         streamable_http_client(url, http_client=client) as streams,
     ):
         yield streams
+
+
+async def bound(response: httpx2.Response) -> None:
+    """Let at most `LONGEST_LINE` bytes of an answer be read. The library itself limits the events of a stream."""
+    if not response.headers.get("content-type", "").startswith("text/event-stream"):
+        plain = response.headers.get("content-encoding", "identity") == "identity"
+        response.stream = _Bounded(response.stream, whole_lines.LONGEST_LINE if plain else 0)
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """The bytes of an answer. Reading more than `most` bytes raises httpx2.StreamError."""
+
+    def __init__(self, stream: Any, most: int) -> None:
+        self._stream = stream
+        self._most = most
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._stream:
+            size += len(chunk)
+            if size > self._most:
+                raise httpx2.StreamError(say("mcp.long", most=self._most))
+            yield chunk
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        await self._stream.aclose()

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import logging
 import os
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,6 +18,7 @@ from mcp import Client, MCPError
 from mcp.shared.subscriptions import PromptsListChanged, ResourcesListChanged, ToolsListChanged
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from adapters.mcp import whole_lines
 from adapters.mcp.definitions import Declared, declared
 from hitl.backoff import LONGEST_S, Backoff
 from hitl.cards.text import one_line
@@ -89,7 +91,11 @@ class Upstream:
     # -- starting and stopping the server -------------------------------------------------------------------
 
     async def client(self) -> Client:
-        """Return the connected client. If the server ended recently, wait a moment first. Raises UpstreamDown."""
+        """Return the connected client. Start the server if it isn't running.
+
+        If the server may not be started yet, wait up to _PATIENT_S seconds. Raises UpstreamDown if it doesn't start, or
+        if the wait would be longer.
+        """
         loop = asyncio.get_running_loop()
         if self._task is None or self._task.done():
             pause_s = self._not_before - loop.time()
@@ -118,6 +124,7 @@ class Upstream:
         try:
             await asyncio.sleep(pause_s)
             self._began = asyncio.get_running_loop().time()
+            whole_lines.TOO_LONG.set(partial(self._end, ending))
             with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: ASYNC230, PTH123 - opening a device never blocks
                 command = self._keep(self.target.command) if self.target.command else ()
                 async with asyncio.timeout(self.target.start_s) as starting, self._client(command, nowhere) as client:
@@ -132,6 +139,11 @@ class Upstream:
             if not ready.done():
                 ready.set_exception(UpstreamDown(say("mcp.stopped", server=self.target.name)))
                 ready.exception()
+
+    def _end(self, ending: asyncio.Event) -> None:
+        """End the server, because one of its messages is too long. The results of its calls are then unknown."""
+        _log.warning("upstream.too_long", {"server": self.target.name, "most": whole_lines.LONGEST_LINE})
+        ending.set()
 
     def _client(self, command: Sequence[str], errors: Any) -> Client:
         # The library's cache is off, because it could return lists that are older than the server's. With the log level
@@ -191,7 +203,8 @@ class Upstream:
         result: type[Any] | TypeAdapter[Any],
         progress: ProgressFnT | None = None,
     ) -> Any:
-        """Send one request. Raises UpstreamDown if nothing was sent, and MCPError.
+        """Send one request, and return the answer. Raises UpstreamDown if nothing was sent, and MCPError if the server
+        refuses.
 
         MCPError has the code CONNECTION_CLOSED if the server died in the meantime. In that case nobody knows whether
         the server did the work.
@@ -214,6 +227,8 @@ class Upstream:
         """
         if self._next is None:
             self._next = asyncio.create_task(self._list_after(self._current))
+            # All callers may have left by the time that the list fails.
+            self._next.add_done_callback(lambda done: done.cancelled() or done.exception())
         return await asyncio.shield(self._next)
 
     async def _list_after(self, before: asyncio.Task[Any] | None) -> Mapping[str, Declared]:
@@ -230,7 +245,10 @@ class Upstream:
         return tools
 
     async def pages(self, method: str, key: str) -> list[Any]:
-        """Return all pages of one of the server's lists, or nothing if it has no such list. Raises UpstreamDown."""
+        """Return the items of one of the server's lists (such as `tools`), or [] if it has no such list.
+
+        Raises UpstreamDown.
+        """
         try:
             return await self._pages(await self.client(), method, key)
         except MCPError as error:
@@ -272,8 +290,9 @@ class Upstream:
     # -- messages that the server sends without a request ------------------------------------------------------
 
     async def _listen(self, client: Client) -> None:
-        """Subscribe to the changes of lists of a server of the new protocol, because such a server notifies only
-        subscribers.
+        """Subscribe to changes of the server's tools, prompts and resources, if the server has the new protocol.
+
+        A server of the new protocol notifies only subscribers.
         """
         if client.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             return
@@ -285,9 +304,9 @@ class Upstream:
                     await self._hearing.changed(self.target.name, event)
 
     async def _message(self, message: object) -> None:
-        """Handle a changed list of a server of the old protocol.
+        """Handle a notice that tools, prompts or resources of a server of the old protocol have changed.
 
-        Notices for `_listen` arrive here too, and are ignored.
+        The notices of a server of the new protocol arrive here too, and are ignored, because `_listen` handles them.
         """
         event = _CHANGES.get(type(message))
         ready = self._ready

@@ -22,7 +22,7 @@ _MAX_BYTES = 4_000_000
 
 
 class PolicyMissing(LookupError):
-    """There is no usable document of that name. The message names the folders that were searched."""
+    """There is no usable document with this name. The message names the folders that were searched."""
 
 
 class PolicyWritable(PermissionError):
@@ -63,7 +63,9 @@ class FolderSource:
                 raise PolicyMissing(f"{folder} has more than one policy {name!r}: {', '.join(map(str, found))}")
             if found:
                 return _read(name, found[0])
-        raise PolicyMissing(f"no policy {name!r} in {', '.join(map(str, folders)) or 'any folder: none is set'}")
+        where = ", ".join(map(str, folders)) or "any folder: none is set"
+        how = "`policies` lists the folders, `policy` names a file there without its ending"
+        raise PolicyMissing(f"no policy {name!r} in {where} ({how})")
 
 
 def _read(name: str, path: Path) -> Document:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bot.cli.common import AsJson, Config, SocketFile, Target, about, connect, print_json
+from bot.cli.common import AsJson, Config, SocketFile, Target, about, connect, pending_calls, print_json
 from bot.wording import say
 from hitl.cards.wording import IN_ENGLISH
 from sayso_client.terminal import painted
@@ -43,7 +43,7 @@ def pending(config: Config = None, socket: SocketFile = None, json: AsJson = Fal
     Example: sayso pending
     """
     with connect(config, socket, shown=True) as client:
-        calls = client.call("pending")["calls"]
+        calls = pending_calls(client, whole=json)
     if json:
         print_json(calls)
         return
@@ -193,8 +193,6 @@ def _left(call: dict[str, Any]) -> str:
 
 def _listed(call: dict[str, Any]) -> str:
     """Return a pending call as text: its headline, arguments, a question's choices, and the requester's note."""
-    from hitl.cards.text import one_line
-
     risk = painted(f"{call['risk']:<8}", RISK_COLOURS[call["risk"]])
     lines = [say("pending.request", short=call["short"], risk=risk, headline=call["headline"], left=_left(call))]
     if call["arguments"]:
@@ -202,6 +200,8 @@ def _listed(call: dict[str, Any]) -> str:
     if call["choices"]:
         lines.append(say("pending.choices", choices=" / ".join(call["choices"])))
     if call["note"]:
+        from hitl.cards.text import one_line
+
         lines.append(say("pending.note", note=one_line(call["note"], 100)))
     return "\n".join(lines)
 

@@ -38,7 +38,7 @@ def _refs() -> list[tuple[str, str]]:
     """Return the ref and headline of each pending request, for a shell's completion. Return [] if the service fails."""
     try:
         with connect(None, None, shown=True) as client:
-            return [(call["short"], call["headline"]) for call in client.call("pending")["calls"]]
+            return [(call["short"], call["headline"]) for call in pending_calls(client)]
     except (ClientError, typer.Exit):
         return []
 
@@ -99,7 +99,8 @@ def settings(config: Path | None, *, ruling: bool = False) -> Settings:
     After this call, the process also masks secrets that match the patterns in the settings.
     """
     from bot.errors import SettingsError
-    from bot.settings import find_config, load, refuse_foreign
+    from bot.finding import find_config
+    from bot.settings import load, refuse_foreign
     from hitl.cards.redaction import mask_also
 
     path = find_config(config)
@@ -117,21 +118,37 @@ def connect(config: Path | None, socket_file: Path | None, *, shown: bool = Fals
     """Return a connection to the service's Unix socket. Raises ClientError.
 
     `shown` says that the command only prints the answers. The client then doesn't check who owns the socket's folder.
+    Exit 2 if nobody answers at the socket that the settings name, and the settings have errors: then these may be why.
     """
     from sayso_client.client import Client
 
-    return Client(socket_path(config, socket_file), shown=shown)
+    named = _named_socket(socket_file)
+    try:
+        return Client(named or socket_path(config, None), shown=shown)
+    except ClientError:
+        if named is None:
+            settings(config)
+        raise
 
 
 def socket_path(config: Path | None, socket_file: Path | None) -> Path:
-    """Return the path of the service's Unix socket: from the option, or the environment, or the settings."""
+    """Return the path of the service's Unix socket: from the option, or the environment, or the settings.
+
+    Exit 2 if an error in the settings hides the path.
+    """
+    from bot.finding import runtime_folder
+
+    if named := _named_socket(socket_file):
+        return named
+    return (runtime_folder(config) or settings(config).folder("runtime")) / SOCKET_NAME
+
+
+def _named_socket(socket_file: Path | None) -> Path | None:
+    """Return the socket that the command line or the environment names, or None."""
     from sayso_client.settings import named_socket
 
-    if socket_file is not None:
-        return socket_file
-    if given := named_socket():
-        return Path(given)
-    return settings(config).folder("runtime") / SOCKET_NAME
+    given = socket_file or named_socket()
+    return Path(given) if given else None
 
 
 class Kept(NamedTuple):
@@ -171,6 +188,12 @@ def fail(message: str, status: int) -> NoReturn:
     raise typer.Exit(status)
 
 
+def pending_calls(client: Client, *, whole: bool = False) -> list[dict[str, Any]]:
+    """Return the pending requests, oldest first. Only with `whole`, they have their arguments. Raises ClientError."""
+    calls: list[dict[str, Any]] = client.call("pending", view="full" if whole else "brief")["calls"]
+    return calls
+
+
 def about(client: Client, op: str, target: str, **fields: Any) -> dict[str, Any]:
     """Send an operation about one call to the service, and return the answer. Raises ClientError.
 
@@ -186,7 +209,7 @@ def about(client: Client, op: str, target: str, **fields: Any) -> dict[str, Any]
         if error.code != CallUnknown.code:
             raise
         typed = target.strip().lstrip("#").upper()
-        near = get_close_matches(typed, [call["short"] for call in client.call("pending")["calls"]], n=1)
+        near = get_close_matches(typed, [call["short"] for call in pending_calls(client)], n=1)
         if not near:
             raise
         raise ClientError(error.code, f"{error.message} {say('near.ref', near=near[0])}") from error

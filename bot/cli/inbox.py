@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from bot.cli.approving import RISK_COLOURS
-from bot.cli.common import Config, SocketFile, connect
+from bot.cli.common import Config, SocketFile, connect, pending_calls
 from bot.wording import say
 from sayso_client.errors import ClientError
 from sayso_client.terminal import painted, tell
@@ -39,7 +39,7 @@ def inbox(config: Config = None, socket: SocketFile = None) -> None:
     Example: sayso inbox
     """
     with connect(config, socket, shown=True) as client:
-        calls = client.call("pending")["calls"]
+        calls = pending_calls(client)
         if not calls:
             typer.echo(say("pending.none"))
         try:

@@ -115,11 +115,11 @@ def rotate(config: Config = None, json: AsJson = False) -> None:
 
     found = settings(config)
     if given := found.given_keys():
-        fail(say("keys.given", path=given), 2)
+        fail(say("rotating.given", path=given), 2)
     path = found.folder("state") / KEYS
     new = add_key(path)
     older = len(read(path)) - 1
     if json:
         print_json({"file": str(path), "id": new, "older": older})
     else:
-        typer.echo(say("keys.rotated", path=path, id=new, older=older))
+        typer.echo(say("rotating.done", path=path, id=new, older=older))

@@ -6,49 +6,71 @@ import errno
 import gc
 import os
 import sys
-from typing import Annotated
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 # Typer contains its own copy of click. It exports no public names for the errors that `main` catches.
 from typer._click.exceptions import ClickException, NoArgsIsHelpError, UsageError
 
-from bot.cli import (
-    approving,
-    asking,
-    auditing,
-    deploying,
-    inbox,
-    keeping,
-    operating,
-    policies,
-    reading,
-    relaying,
-    running,
-    setting_up,
-    simulating,
-    testing,
-    tokens,
-)
-from bot.errors import explained
-from bot.wording import say
+from bot.cli.light import LightCommand, LightGroup
 from hitl.errors import SaysoError
 from sayso_client.errors import ClientError
 from sayso_client.terminal import carry_any_text, interrupted, tell
 
-app = typer.Typer(
-    help="An agent does nothing that can't be undone without a person's say-so.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    suggest_commands=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for group in (
-    *(running, relaying, asking, approving, inbox, auditing, keeping, operating, reading),
-    *(policies, setting_up, deploying, simulating, testing, tokens),
-):
-    group.register(app)
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: Module of this package -> the commands, and groups of commands, that it adds.
+_COMMANDS: Mapping[str, tuple[str, ...]] = {
+    "running": ("demo", "run", "chat"),
+    "relaying": ("mcp",),
+    "asking": ("ask", "wait"),
+    "approving": ("pending", "sessions", "show", "approve", "reject", "decide", "withdraw"),
+    "inbox": ("inbox",),
+    "auditing": ("audit", "history", "stats"),
+    "keeping": ("backup", "restore", "keys"),
+    "operating": ("reload", "revoke"),
+    "reading": ("graph", "replies"),
+    "policies": ("policy",),
+    "setting_up": ("init", "doctor"),
+    "deploying": ("deploy",),
+    "simulating": ("simulate",),
+    "testing": ("test",),
+    "tokens": ("token",),
+}
+_VERSION = "--version"
+
+
+def application(first: str = "") -> typer.Typer:
+    """Return the command line. `first` is its first word, or '' if nobody knows that.
+
+    If `first` is a command or `--version`, only the modules that this needs are imported.
+    """
+    app = typer.Typer(
+        cls=LightGroup,
+        help="An agent does nothing that can't be undone without a person's say-so.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        suggest_commands=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    needed = [module for module, names in _COMMANDS.items() if first in names]
+    for module in needed or (() if first == _VERSION else _COMMANDS):
+        import_module(f"bot.cli.{module}").register(app)
+    _lighten(app)
+    return app
+
+
+def _lighten(app: typer.Typer) -> None:
+    for command in app.registered_commands:
+        command.cls = LightCommand
+    for group in app.registered_groups:
+        if group.typer_instance:
+            _lighten(group.typer_instance)
 
 
 def _version(wanted: bool) -> None:
@@ -59,9 +81,8 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which.")] = False,
+    version: Annotated[bool, typer.Option(_VERSION, callback=_version, is_eager=True, help="Say which.")] = False,
 ) -> None:
     del version
 
@@ -78,7 +99,7 @@ def main() -> None:
     gc.set_threshold(10_000, 10, 10)
     carry_any_text()
     try:
-        status = app(standalone_mode=False)
+        status = application(*sys.argv[1:2])(standalone_mode=False)
         sys.stdout.flush()
         sys.exit(status)
     except (ClientError, SaysoError) as error:
@@ -95,16 +116,26 @@ def main() -> None:
     except BrokenPipeError:
         sys.exit(1)
     except OSError as error:
-        if error.errno not in _FULL:
-            tell(explained(error), "red")
-            sys.exit(1)
-        tell(say("command.full", error=error.strerror), "red")
-        # The rest of the buffer can't be written either. A normal end would try again and print an error about it, so
-        # this ends the process at once.
-        os._exit(1)
+        _end(error)
+
+
+def _end(error: OSError) -> NoReturn:
+    """Explain an error of the operating system, and exit with 1."""
+    from bot.errors import explained
+    from bot.wording import say
+
+    if error.errno not in _FULL:
+        tell(explained(error), "red")
+        sys.exit(1)
+    tell(say("command.full", error=error.strerror), "red")
+    # The rest of the buffer can't be written either. A normal end would try again and print an error about it, so this
+    # ends the process at once.
+    os._exit(1)
 
 
 def _explained(error: ClickException) -> str:
     """Return one line about a user's mistake in a command. It says how to get the command's help."""
+    from bot.wording import say
+
     command = error.ctx.command_path if isinstance(error, UsageError) and error.ctx else "sayso"
     return say("command.usage", what=" ".join(error.format_message().split()), command=command)

@@ -80,8 +80,8 @@ def run(
     import uvloop
 
     from bot.errors import SettingsError
+    from bot.finding import find_config
     from bot.serve import serve
-    from bot.settings import find_config
 
     try:
         uvloop.run(serve(settings(config, ruling=True), find_config(config), wait))
@@ -108,7 +108,8 @@ def _own_wording(config: Path | None) -> Wording:
     Return English if this user can't read the settings.
     """
     from bot.errors import SettingsError
-    from bot.settings import find_config, load
+    from bot.finding import find_config
+    from bot.settings import load
 
     try:
         return load(find_config(config)).directory().wording("local", f"local:{os.getuid()}")

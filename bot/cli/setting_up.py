@@ -201,7 +201,7 @@ def doctor(config: Config = None, json: AsJson = False) -> None:
     Example: sayso doctor
     """
     from bot.doctor.checks import run_checks
-    from bot.settings import find_config
+    from bot.finding import find_config
 
     checks = run_checks(settings(config, ruling=True), find_config(config))
     if json:
@@ -222,7 +222,7 @@ class _People(NamedTuple):
 
 def _named(file: Path) -> str:
     """Return the text ` --config FILE` for a command line, or '' if commands find this settings file without it."""
-    from bot.settings import CONFIG_NAME
+    from bot.finding import CONFIG_NAME
 
     return "" if file == Path(CONFIG_NAME) else f" --config {shlex.quote(str(file))}"
 
@@ -311,7 +311,7 @@ def _add_http(file: Path) -> None:
 def _gate(host: str, config: Path | None, words: list[str], wait_s: int | None, *, remove: bool) -> NoReturn:
     """Install or remove the hook of a coding agent, and exit with the status of that step."""
     from bot.doctor.coding_agents import set_up, take_out
-    from bot.settings import find_config
+    from bot.finding import find_config
 
     if remove:
         raise typer.Exit(take_out(host, words))

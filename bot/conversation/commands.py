@@ -92,6 +92,7 @@ class Commands:
         next line.
         """
         wording = self._voice.wording(heard)
+        await self._gate.ready_to_list(call, wording)
         head = f"{SIGNS[call.verdict.risk]} {headline(call, self._gate.names, wording)}"
         told = wording.say("chat.pending", short=call.short, headline=head)
         return "\n".join([told, *(await self._links(call) if linked else [])])
@@ -101,6 +102,7 @@ class Commands:
         wording, private = self._voice.wording(heard), self._voice.is_private(heard)
         lines: list[str] = []
         for session in waiting_sessions(await self._for(heard)):
+            await self._gate.ready_to_list(session.newest, wording)
             lines.append(session_text(session, self._gate.names, wording))
             lines += await self._links(session.newest) if private else []
         return "\n".join(lines) or wording.say("chat.sessions.nowhere" if private else "chat.sessions.none")

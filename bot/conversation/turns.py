@@ -176,6 +176,7 @@ class Turns:
         if len(calls) == 1 and self.explains(heard, calls[0]):
             return None
         for call in calls:
+            await self._voice.gate.ready(call)
             file = whole(call, self._voice.gate.names, self._voice.wording(heard))
             await self._voice.talker.show(heard.conversation, file, about=call.ref)
         return None

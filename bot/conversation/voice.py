@@ -213,6 +213,7 @@ class Voice:
     async def show(self, heard: Heard, call: Call) -> None:
         """Show the person a whole call with its outcome so far."""
         names, wording = self.gate.names, self.wording(heard, alone=bool(heard.press))
+        await self.gate.ready(call)
         file = whole(call, names, wording)
         told = file._replace(text=f"{file.text}\n\n{outcome(call, names, wording)}")
         await self.talker.show(heard.conversation, told, about=call.ref, press=heard.press)

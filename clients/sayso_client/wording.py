@@ -1,4 +1,4 @@
-"""Every sentence of the client's own. All others come from the service, in its answers."""
+"""All sentences of the client itself. Other sentences for people come from the service, in its answers."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ ENGLISH: Mapping[str, str] = {
     "arguments.path": "The argument {name} must be a path, or a list of paths, as text.",
     "arguments.twice": "A keyword has the name of the parameter {name}, so people would see only one of the two values. Rename the parameter. Nothing ran.",
     "arguments.batch": "A batch takes at most {most} calls, and this one has {count}.",
+    "gated.coroutine": "{function} is a coroutine function. Gate it with AsyncSayso.",
     "gated.parameter": "{function} has no parameter {name}.",
     "unfit.args": "What was approved isn't what {tool} was about to run with. Nothing ran.",
     "unfit.file": "{name} changed after it was shown. Nothing ran. Ask again if the call is still wanted.",
@@ -94,6 +95,7 @@ ENGLISH: Mapping[str, str] = {
     "hook.no_socket": "The socket {path} can't be found ({error}). Start the service first, or give its user with --uid.",
     "hook.then.claude": "Claude Code re-reads its settings, so a script that it may run can switch the hook off: --managed prevents that. Files named with @ and shell lines in commands and skills reach no hook: set disableSkillShellExecution.",
     "hook.then.codex": 'Codex skips hooks that nobody has trusted. Start codex now: at "Hooks need review" choose "Trust all and continue".',
+    "hook.then.codex.managed": "Nobody has to trust this hook. Codex reads it when it starts, so start running ones again.",
     "hook.codex.untrusted": 'Nobody has trusted the hook in {file}, so Codex runs tools without asking it. Start codex: at "Hooks need review" choose "Trust all and continue". Then check again.',
     "hook.codex.changed": 'The hook in {file} has changed since somebody trusted it, so Codex runs tools without asking it. Start codex: at "Hooks need review" choose "Trust all and continue". Then check again.',
     "hook.codex.disabled": "Somebody switched the hook in {file} off, so Codex runs tools without asking it. Start codex, type /hooks, and switch the hook under PreToolUse on. Then check again.",
@@ -131,5 +133,8 @@ ENGLISH: Mapping[str, str] = {
 
 
 def say(key: str, /, **facts: object) -> str:
-    """Return the sentence of that key. Raises KeyError for a key or fact that is missing: a bug, caught by a test."""
+    """Return the sentence with this key. `facts` are the values of its placeholders.
+
+    Raises KeyError if the key or a value is missing. A test finds such errors.
+    """
     return ENGLISH[key].format(**facts)

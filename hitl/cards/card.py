@@ -14,10 +14,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
+from cachetools import FIFOCache
 
 from hitl.call import Call, Decision, Result, Risk, Runs, Status, Verb
 from hitl.cards.lines import Code, Moment, Strong, Who, coded, either, line
-from hitl.cards.masked import masked
+from hitl.cards.masked import is_large, key_of, masked
 from hitl.cards.redaction import mask
 from hitl.cards.shown import (
     ARGUMENT_CHARS,
@@ -62,6 +63,9 @@ _RUNNING = frozenset({Status.APPROVED, Status.ALLOWED, Status.RUNNING})
 _UNFIT = frozenset({Status.WITHDRAWN, Status.LAPSED})
 _UNASKED = frozenset({Status.DENIED, Status.UNDELIVERABLE})
 _DONE = frozenset({Status.SUCCEEDED, Status.RELEASED, *_RUNNING})
+#: The forms of large calls, by the hash of the call and the language. A form has a few thousand characters. The masked
+#: texts of so many calls don't fit into their cache, so without this one, each list of them would mask them all again.
+_forms: FIFOCache[tuple[int, str], Shown] = FIFOCache(1000)
 #: The values of `agent` in requests that a person makes without an agent, for example with `sayso ask`.
 _BY_HAND = frozenset({"", "ask"})
 
@@ -466,7 +470,26 @@ def _within(text: str, units: int) -> str:
     return one_line(text, units if max(text, default="") <= "\uffff" else units // 2)
 
 
+def is_drawn(call: Call, wording: Wording = IN_ENGLISH) -> bool:
+    """Return whether the headline of a call can be made at once: its form is kept, or is made in a few milliseconds."""
+    return not is_large(key_of(call)) or _form_key(call, wording) in _forms
+
+
 def _shown(call: Call, wording: Wording = IN_ENGLISH) -> Shown:
+    """Return the action as the card shows it, from the cache if possible."""
+    if not is_large(key_of(call)):
+        return _made(call, wording)
+    key = _form_key(call, wording)
+    if (kept := _forms.get(key)) is None:
+        kept = _forms[key] = _made(call, wording)
+    return kept
+
+
+def _form_key(call: Call, wording: Wording) -> tuple[int, str]:
+    return hash(call), wording.language
+
+
+def _made(call: Call, wording: Wording) -> Shown:
     """Return the action as the card shows it, cut to the space that the other texts of the card leave."""
     share = min(1.0, max(0.1, (_CARD_UNITS - _prose(call)) / (ARGUMENT_CHARS + PREVIEW_CHARS)))
     return show(call, share, wording)

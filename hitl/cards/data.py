@@ -39,6 +39,20 @@ def view(call: Call, names: Names = NOBODY) -> dict[str, Any]:
 
     Times are in UTC, in the format of ISO 8601.
     """
+    return encoded_view(call, names) | {"args": msgspec.json.decode(masked(call).json)}
+
+
+def encoded_view(call: Call, names: Names = NOBODY) -> dict[str, Any]:
+    """Return the view of a call with its masked arguments as encoded JSON.
+
+    `msgspec` copies encoded JSON into a document unchanged. To decode and encode a megabyte of arguments takes 0.05 s.
+    """
+    output = mask(call.output) if call.output else None
+    return brief_view(call, names) | {"args": msgspec.Raw(masked(call).json), "output": output}
+
+
+def brief_view(call: Call, names: Names = NOBODY) -> dict[str, Any]:
+    """Return the view of a call without its arguments and its output, for lists of many calls."""
     headline, arguments = listed(call, names)
     return {
         "ref": call.ref,
@@ -48,7 +62,6 @@ def view(call: Call, names: Names = NOBODY) -> dict[str, Any]:
         "state": call.state.value,
         "tools": call.tools,
         "tool": call.tool,
-        "args": msgspec.json.decode(masked(call).json),
         "cwd": call.cwd,
         "digest": call.digest,
         "mark": digest_mark(call.digest),
@@ -76,7 +89,6 @@ def view(call: Call, names: Names = NOBODY) -> dict[str, Any]:
         "reason_until": _iso(call.due_at) if call.awaits_reason else None,
         "outcome": outcome(call, names),
         "message": outcome_for_agent(call),
-        "output": mask(call.output) if call.output else None,
         "error": mask(error) if (error := error_text(call)) else None,
         "previous": call.previous,
         "archived": call.archived,

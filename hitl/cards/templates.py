@@ -15,7 +15,7 @@ from hitl.errors import MisfitError
 from hitl.outcomes import Misfit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 _PLACE = re.compile(r"\{([^{}]*)\}")
 _NAME = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
@@ -57,17 +57,21 @@ def filled(template: str, args: Mapping[str, Any]) -> tuple[str, frozenset[str]]
 def _value(args: Mapping[str, Any], name: str) -> str | None:
     """Return the value for a name in a template, as text. For `to.name` it is the member `name` of the argument `to`.
 
-    Return None if the value is missing, is a list or an object, or is blank.
+    Return None if the value is missing, is a list or an object, or is blank. If `to.name` is also the name of an
+    argument, return None, because the tool may read the value that the headline wouldn't show.
     """
-    found: Any = args.get(name)
-    if found is None:
-        found = args
-        for step in _steps(name):
-            found = found.get(step) if isinstance(found, dict) else None
+    named, inside = args.get(name), _inside(args, name)
+    if named is not None and inside is not None:
+        return None
+    found = inside if named is None else named
     if isinstance(found, bool):
         return "true" if found else "false"
     return str(found) if isinstance(found, str | int | float) and str(found).strip() else None
 
 
-def _steps(name: str) -> Iterator[str]:
-    return iter(name.split("."))
+def _inside(args: Mapping[str, Any], name: str) -> Any:
+    """Return the value that a name with dots leads to, or None."""
+    found: Any = args if "." in name else None
+    for step in name.split("."):
+        found = found.get(step) if isinstance(found, dict) else None
+    return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
+from decimal import Decimal, InvalidOperation
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -153,11 +154,16 @@ def _above(pointer: str) -> Iterator[str]:
 
 
 def _spells(text: str, value: Any) -> bool:
-    """Return whether the text is a way to write exactly this number.
+    """Return whether the text spells exactly this number. No other text is shown for the number.
 
-    Only such a text may be shown instead of the canonical number.
+    A double holds about 17 digits, so 4.99999999999999999999 runs as 5. Such a text spells another number.
     """
-    return type(value) in {int, float} and bool(_NUMBER.fullmatch(text)) and float(text) == value
+    if type(value) not in {int, float} or not _NUMBER.fullmatch(text):
+        return False
+    try:
+        return Decimal(text) == Decimal(repr(value))
+    except InvalidOperation:  # Decimal can't hold the exponent
+        return False
 
 
 def _units(name: str) -> bytes:

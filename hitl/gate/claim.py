@@ -103,7 +103,8 @@ async def _finish(gate: GateContext, call: Call, secret: str, ran: Ran) -> Call:
             raise await tampered(gate, call, call.claim.owner)
         if call.result is ran.result:
             return call
-        if call.ended and call.result not in {Result.UNKNOWN, Result.TIMED_OUT}:
+        amendable = call.result in {Result.UNKNOWN, Result.TIMED_OUT} and ran.result in RESULTS[Trigger.AMEND]
+        if call.ended and not amendable:
             raise too_late(call)
         owner = call.claim.owner
 

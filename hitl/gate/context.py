@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hitl.call import Runs
 from hitl.cards import masked
+from hitl.cards.card import is_drawn
+from hitl.cards.wording import IN_ENGLISH
 from hitl.limits import Flood, Limits, Rejections
 from hitl.operating_mode import Terms
 from hitl.people import Access
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from hitl.call import Call
+    from hitl.cards.wording import Wording
     from hitl.people import Directory
     from hitl.ports import Beside, Executor, Observer, PolicySource, Store
     from hitl.proof.keyring import Keyring
@@ -106,7 +109,7 @@ class GateContext:
         self.flood = Flood(self.limits)
         self.rejections = Rejections(self.limits)
         self.claimants = Claimants()
-        self.refused_peers = Patience(lambda: self.clock.now().timestamp())
+        self.refusals = Patience(lambda: self.clock.now().timestamp())
         self.secret = new_secret()
         self.secret_hash = secret_hash(self.secret)
 
@@ -132,6 +135,11 @@ class GateContext:
         Later its cards are rendered without delay.
         """
         await self.prepare(masked.key_of(call))
+
+    async def ready_to_list(self, call: Call, wording: Wording = IN_ENGLISH) -> None:
+        """Do the same for a list, which needs no more than the call's headline in this language."""
+        if not is_drawn(call, wording):
+            await self.ready(call)
 
     async def prepare(self, key: masked.Key) -> None:
         """Mask the secrets in the texts of a call that isn't stored yet, outside the event loop.

@@ -74,7 +74,7 @@ async def _decide_text(gate: GateContext, reply: Reply) -> tuple[Answer, ...]:
     if asked is not None:
         return (asked if isinstance(asked, Answer) else await _answer(gate, reply, asked),)
     if any(reading.target == ALL for reading in readings):
-        return (each_by_name(gate, scene) if scene.private or scene.aimed else NOTHING,)
+        return (await each_by_name(gate, scene) if scene.private or scene.aimed else NOTHING,)
     if len(readings) > 1 and all(reading.target for reading in readings):
         return tuple([await _decide_reading(gate, reply, reading, scene) for reading in readings])
     return (await _decide_reading(gate, reply, replies.verdict(readings), scene),)

@@ -12,10 +12,10 @@ from hitl.call import Call, Event, Result, Runs, State
 from hitl.errors import NotApprover, Unavailable
 from hitl.gate.moves import with_decision, with_result
 from hitl.gate.response import too_late
-from hitl.gate.swap import TRIES, close, edits, entry_of, fresh, known, left_unexplained, swap
+from hitl.gate.swap import TRIES, close, edits, entry_of, fresh, known, left_unexplained, note_refusal, swap
 from hitl.lifecycle import Trigger
 from hitl.outcomes import Fact, Refusal, Unfit, fact, kept
-from hitl.ports import Change, adding
+from hitl.ports import Change
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -29,8 +29,8 @@ async def withdraw(gate: GateContext, target: str, identity: str, *, left: bool 
     principal = gate.people.principal(identity)
     if not gate.access.may_withdraw(principal, call):
         refusal = NotApprover(fact(Refusal.WITHDRAW, short=call.short))
-        entry = entry_of(call, Event.REFUSED, principal, wanted="withdraw", identity=identity, code=refusal.code)
-        await gate.store.commit(adding(Change(entries=(entry,))))
+        data = {"wanted": "withdraw", "identity": identity, "code": refusal.code}
+        await note_refusal(gate, call, Event.REFUSED, principal, "withdraw", data)
         raise refusal
     return await _left(gate, call, principal) if left else await _end(gate, call, Trigger.WITHDRAW, principal)
 

@@ -134,7 +134,7 @@ class Gate(GateContext):
         """Record the end of a claimed call's run. A late report replaces the results `unknown` and `timed_out`.
 
         `secret` is the secret whose hash was passed to `claim`. Raises CallUnknown, NotApprover for the call of another
-        claimant, Tampered, and AlreadyDecided if the call already has another result.
+        claimant, Tampered, and AlreadyDecided if the call already has another result. `unknown` replaces no result.
         """
         return await claim.finish(self, target, secret, ran)
 
@@ -154,7 +154,7 @@ class Gate(GateContext):
         requests would delay everybody. The next line counts the refusals that weren't recorded (`unrecorded`). Raises
         Unavailable.
         """
-        unrecorded = self.refused_peers.held_back((identity, command))
+        unrecorded = self.refusals.held_back((identity, command))
         if unrecorded is not None:
             data = {**({"kept": True} if command else {}), **({"unrecorded": unrecorded} if unrecorded else {})}
             await self.store.commit(adding(Change(entries=(Entry("", Event.REFUSED_PEER, identity, data),))))

@@ -17,7 +17,7 @@ from hitl.gate.moves import lease_of, ready_to_run, with_decision
 from hitl.gate.new_call import Draft, denial, does_by_caller, does_unknown, recorded
 from hitl.gate.questions import as_question
 from hitl.gate.response import Submitted
-from hitl.gate.swap import TRIES, claimant, entry_of, tell
+from hitl.gate.swap import TRIES, claimant, entry_of, find, tell
 from hitl.lifecycle import Trigger, advance
 from hitl.limits import CEILING
 from hitl.operating_mode import UNASKED, passed, tightened
@@ -66,6 +66,8 @@ async def submit(gate: GateContext, ask: Ask) -> Submitted:
     )
     if ask.key is not None and (old := await gate.store.by_key(ask.requester, ask.key)):
         return _same_call(old, digest, ask)
+    if ask.previous is not None:
+        ask = replace(ask, previous=await _repeated(gate, ask, args))
     # The texts are masked before the call is stored. So drawing the call's card later doesn't delay other cards.
     form = form_of(written)
     await gate.prepare((args, prepared.preview, form))
@@ -84,6 +86,19 @@ def _check_words(name: str, words: str) -> None:
     if len(words) > _LONGEST_WORDS:
         raise InvalidConfirmation(fact(Refusal.WORDS, name=name, size=len(words), most=_LONGEST_WORDS))
     check_text(words, f"/{name}")
+
+
+async def _repeated(gate: GateContext, ask: Ask, args: bytes) -> str:
+    """Return the short ref of the ended call that a request repeats, for the card.
+
+    Raises InvalidConfirmation if the request names anything else, because the card says this in Sayso's own words.
+    """
+    call = await find(gate, str(ask.previous))
+    if call is None or not call.ended or not gate.access.asked(gate.people.principal(ask.requester), call):
+        raise InvalidConfirmation(fact(Refusal.PREVIOUS))
+    if call.erased_at or (call.tools, call.tool, call.args) != (ask.tools, ask.tool, args):
+        raise InvalidConfirmation(fact(Refusal.PREVIOUS))
+    return call.short
 
 
 async def _prepare(gate: GateContext, ask: Ask) -> tuple[ToolInfo, Preparation]:

@@ -212,7 +212,7 @@ def typed_refs(text: str, known: Collection[str]) -> set[str]:
     return {ref for ref in typed & shorts if ref is not None}
 
 
-def each_by_name(gate: GateContext, scene: Scene) -> Answer:
+async def each_by_name(gate: GateContext, scene: Scene) -> Answer:
     """Return the answer to words that mean all calls, such as "yes to all": a list of calls.
 
     The list holds the calls that the person may decide. Each of these calls must then be decided by its own ref.
@@ -220,6 +220,8 @@ def each_by_name(gate: GateContext, scene: Scene) -> Answer:
     calls = [call for call in scene.open if gate.access.is_approver(scene.principal, call)]
     if not calls:
         return Answer(Came.UNCLEAR, fact(Refusal.NOTHING_WAITS)) if scene.addressed or scene.aimed else NOTHING
+    for call in calls:
+        await gate.ready_to_list(call)
     lines = tuple(fact(Told.ALL_LINE, short=call.short, headline=headline(call, gate.names)) for call in calls)
     return Answer(Came.WHICH, fact(Told.ALL, count=len(calls), calls=lines))
 

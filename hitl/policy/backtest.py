@@ -14,6 +14,7 @@ from msgspec import Struct
 from hitl.call import Action, Call, Decision, PolicyCall, Risk, Runs, Verdict
 from hitl.operating_mode import judged
 from hitl.policy.engine import Policy
+from hitl.policy.globs import is_pattern
 from hitl.proof.canonical import canonical
 
 #: The number of requests that a Shift names as examples.
@@ -121,7 +122,8 @@ def suggest(calls: Iterable[Call], policy: Policy, *, least: int) -> list[Sugges
     exactly the approved arguments. An approval within READ_S seconds doesn't count.
 
     No rule is suggested for a request that was once rejected, withdrawn or left unanswered, even in another folder. No
-    rule is suggested if an argument isn't a text, a whole number, true, false or null.
+    rule is suggested if an argument isn't a text, a whole number, true, false or null, or if the name of the tool or of
+    its group is a pattern, such as `*`: callers choose these names, and the rule would allow other tools too.
     """
     groups: dict[bytes, list[Call]] = defaultdict(list)
     for call in calls:
@@ -138,7 +140,7 @@ def _suggestion(group: Sequence[Call], policy: Policy, least: int) -> Suggestion
         return None
     call, when = group[0], _when(group[0])
     read = [each for each in group if _seconds(each) >= READ_S]
-    if len(read) < least or when is None:
+    if len(read) < least or when is None or is_pattern(call.tools) or is_pattern(call.tool):
         return None
     named = {"tools": call.tools, "tool": call.tool} if call.tools else {"tool": call.tool}
     rule = {"id": f"approved-{call.digest[:_ID_DIGITS]}", **named, "when": when, "action": "allow"}

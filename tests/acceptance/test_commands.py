@@ -74,11 +74,12 @@ def test_pending_shows_the_arguments_of_a_tool_that_the_service_does_not_know(se
 
 
 def test_pending_for_programs_is_json(service: Installation, waiting: str) -> None:
-    """The same as data, on one line in a pipe."""
+    """The same as data, with the arguments, on one line in a pipe."""
     done = service.run("pending", "--json")
+    (call,) = json.loads(done.stdout)
 
     assert 1 == len(done.stdout.splitlines())
-    assert [waiting] == [call["short"] for call in json.loads(done.stdout)]
+    assert (waiting, ["echo", "ran"]) == (call["short"], call["args"]["argv"])
 
 
 def test_with_nothing_to_answer_pending_says_so(service: Installation) -> None:

@@ -447,6 +447,31 @@ def test_only_a_caller_that_nobody_can_follow_takes_its_call_along(service: Inst
         service.call("withdraw", target=left)
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("ends", ["stop", "kill"])
+def test_a_caller_that_is_killed_while_no_service_runs_takes_its_call_along(
+    install: Callable[..., Installation], ends: str
+) -> None:
+    """The service noted both callers before it ended. The one that lives comes back, and its call is decided."""
+    service = install()
+    service.start()
+    callers = {
+        name: subprocess.Popen([*asks(service), name], env=service.surroundings()) for name in ("killed", "living")
+    }
+    calls = {name: asked_by(service, name) for name in callers}
+    noted = service.state / "attended"
+    until(lambda: noted.exists() and {*noted.read_text().split()} == {call["ref"] for call in calls.values()}, "both")
+    getattr(service, ends)()
+    callers["killed"].kill()
+    callers["killed"].wait()
+    service.start()
+    until(lambda: "withdrawn" == service.status(calls["killed"]["ref"]), "the withdrawal")
+    service.call("decide", target=calls["living"]["ref"], verb="approve")
+
+    assert 0 == callers["living"].wait(PATIENCE_S)
+    assert service.events(calls["killed"]["ref"]) == ["asked", "withdrawn"]
+
+
 def asks(service: Installation) -> list[str]:
     """The words of `sayso-ask` at this service."""
     return [str(Path(sys.executable).with_name("sayso-ask")), "--socket", str(service.socket)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.testing import CliRunner
 
-from bot.cli.main import app
+from bot.cli.main import application
 from hitl.cards.wording import say
 from sayso_client import Sayso, configuration
 from sayso_client.life import Send
@@ -138,7 +138,7 @@ def test_history_in_a_folder_without_settings_says_where_it_looked(
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("SAYSO_CONFIG", raising=False)
     monkeypatch.chdir(tmp_path)
-    told = CliRunner().invoke(app, ["history"])
+    told = CliRunner().invoke(application(), ["history"])
     state = tmp_path / ".local" / "state" / "sayso"
 
     assert 1 == told.exit_code

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -164,6 +167,44 @@ def test_codex_skips_the_hooks_that_doctor_says(service: Installation, tmp_path:
 
     assert (None if trusted else "hook.codex.untrusted") == doctor
     assert bench.marker.exists() is not trusted
+
+
+#: Runs a command that finds another folder as `/etc`.
+WITH_ETC = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc && exec "$@"']
+
+
+@pytest.mark.skipif(os.getuid() != 0 or shutil.which("unshare") is None, reason="only root can put another /etc there")
+@pytest.mark.parametrize("verb", ["approve", "reject"])
+@pytest.mark.parametrize("off", [[], ["-c", "features.hooks=false"], ["--disable", "hooks"]], ids=["on", "-c", "off"])
+def test_codexs_managed_hook_asks_whatever_its_user_says(
+    service: Installation, tmp_path: Path, off: list[str], verb: str
+) -> None:
+    """Nobody has trusted the hook, and the user's settings and options switch hooks off."""
+    if not HOSTS["codex"].program.exists():
+        pytest.skip("codex isn't installed: make thirdparty-agents")
+    etc = tmp_path / "etc"
+    shutil.copytree("/etc", etc, symlinks=True)
+    within = [*WITH_ETC, str(etc)]
+    words = ["install", "codex", "--managed", "--socket", str(service.socket), "--uid", str(os.getuid()), "--yes"]
+    with serving() as model:
+        bench = Bench("codex", tmp_path, model)
+        subprocess.run(
+            [*within, sys.executable, "-I", "-m", "sayso_client.hooks.installing", *words],
+            env=bench.surroundings,
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        bench.settings.write_text(bench.settings.read_text() + "[features]\nhooks = false\n")
+        arguments = [one for one in bench.host.arguments if "hook-trust" not in one]
+        codex_line = [str(bench.host.program), *arguments[:-1], *off, arguments[-1]]
+        bench.host = replace(bench.host, program=Path(within[0]), arguments=[*within[1:], *codex_line])
+        process = bench.start()
+        service.call(
+            "decide", target=asked(service, process)["ref"], verb=verb, reason="no" if verb == "reject" else None
+        )
+        bench.ended(process)
+
+    assert bench.marker.exists() is (verb == "approve")
 
 
 def test_opencode_runs_nothing_where_its_plugin_is_gone(service: Installation, tmp_path: Path) -> None:

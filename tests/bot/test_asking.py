@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.testing import CliRunner
 
-from bot.cli.main import app
+from bot.cli.main import application
 from tests.clients.answering import answer_with, read_request, serving
 from tests.sentences import says
 
@@ -57,7 +57,7 @@ def test_only_what_was_asked_for_is_run(
     """Another command, or the same in another folder, is refused: 13, and a sentence."""
     args = {"argv": ["touch", str(tmp_path / "ours")], "cwd": str(Path.cwd())}
     path = posing(args | change)
-    done = CliRunner().invoke(app, ["ask", "deploy", "--socket", str(path), "--", *args["argv"]])
+    done = CliRunner().invoke(application(), ["ask", "deploy", "--socket", str(path), "--", *args["argv"]])
 
     assert (13, False) == (done.exit_code, (tmp_path / "ours").exists())
     assert says(done.stderr, "command.otherwise")
@@ -66,6 +66,6 @@ def test_only_what_was_asked_for_is_run(
 def test_what_was_asked_for_is(posing: Callable[[dict[str, Any]], Path], tmp_path: Path) -> None:
     """The same way, with the same words."""
     args = {"argv": ["touch", str(tmp_path / "ours")], "cwd": str(Path.cwd())}
-    done = CliRunner().invoke(app, ["ask", "deploy", "--socket", str(posing(args)), "--", *args["argv"]])
+    done = CliRunner().invoke(application(), ["ask", "deploy", "--socket", str(posing(args)), "--", *args["argv"]])
 
     assert (0, True) == (done.exit_code, (tmp_path / "ours").exists())

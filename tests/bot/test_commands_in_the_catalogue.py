@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from bot.cli.main import app
+from bot.cli.main import application
 from bot.errors import SettingsError
 from bot.settings import load
 from tests.hitl.cards.test_wording import constants
@@ -35,7 +35,7 @@ def pseudo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def said(*words: str) -> list[str]:
     """What a command prints on both streams, without its parser's own error format."""
-    done = CliRunner().invoke(app, [*words])
+    done = CliRunner().invoke(application(), [*words])
     return [*done.stdout.splitlines(), *done.stderr.splitlines()]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from bot.cli.main import app
+from bot.cli.main import application
 from bot.settings import load
 from tests.sentences import says
 
@@ -30,7 +30,7 @@ def config(tmp_path: Path) -> Path:
 
 def init(config: Path, *words: str) -> Result:
     """The command, to its end."""
-    return CliRunner().invoke(app, ["init", "telegram", "--file", str(config), *words])
+    return CliRunner().invoke(application(), ["init", "telegram", "--file", str(config), *words])
 
 
 def webhook(config: Path, url: str = "https://sayso.example") -> Result:

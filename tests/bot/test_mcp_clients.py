@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from bot.cli.main import app
+from bot.cli.main import application
 from bot.errors import SettingsError
 from bot.mcp import build_servers
 from bot.mcp_clients import McpClient, Move, carry_out, plan, take_back
@@ -274,7 +274,8 @@ def test_a_secret_in_an_argument_is_hidden_and_warned_about(
     arguments = ", ".join(f"{quote}{each}{quote}" for each in form.split())
     file.write_text(f'[mcp_servers.notes]\ncommand = "npx"\nargs = [{arguments}]\n')
     shown = CliRunner().invoke(
-        app, ["init", "mcp", "codex", "--from", str(file), "--file", str(settings), "--secrets", str(tmp_path), "--yes"]
+        application(),
+        ["init", "mcp", "codex", "--from", str(file), "--file", str(settings), "--secrets", str(tmp_path), "--yes"],
     )
 
     assert 0 == shown.exit_code
@@ -288,7 +289,7 @@ def test_the_values_of_a_server_that_stays_arent_shown(tmp_path: Path, settings:
     servers = {"a": {"command": "x"}, "b": {"type": "sse", "url": "https://example.org", "headers": {"K": "hunter2"}}}
     file.write_text(json.dumps({"mcpServers": servers}))
     shown = CliRunner().invoke(
-        app,
+        application(),
         ["init", "mcp", "cursor", "--from", str(file), "--file", str(settings), "--secrets", str(tmp_path), "--yes"],
     )
 
@@ -350,9 +351,9 @@ def test_the_command_shows_the_change_without_secrets_and_asks(tmp_path: Path, s
     """Without a terminal and without --yes nothing is written."""
     file, before = client_file(tmp_path), client_file(tmp_path).read_bytes()
     arguments = ["init", "mcp", "cursor", "--from", str(file), "--file", str(settings), "--secrets", str(tmp_path)]
-    shown = CliRunner().invoke(app, arguments)
-    written = CliRunner().invoke(app, [*arguments, "--yes"])
-    back = CliRunner().invoke(app, [*arguments, "--remove"])
+    shown = CliRunner().invoke(application(), arguments)
+    written = CliRunner().invoke(application(), [*arguments, "--yes"])
+    back = CliRunner().invoke(application(), [*arguments, "--remove"])
 
     assert (2, 0, 0) == (shown.exit_code, written.exit_code, back.exit_code)
     assert "-" in shown.output
@@ -362,7 +363,7 @@ def test_the_command_shows_the_change_without_secrets_and_asks(tmp_path: Path, s
 
 def test_an_unknown_client_is_told_which_are_known(tmp_path: Path) -> None:
     """And nothing is written."""
-    done = CliRunner().invoke(app, ["init", "mcp", "emacs", "--secrets", str(tmp_path)])
+    done = CliRunner().invoke(application(), ["init", "mcp", "emacs", "--secrets", str(tmp_path)])
 
     assert 2 == done.exit_code
     assert "cursor" in done.output

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner, Result
 
-from bot.cli.main import app
+from bot.cli.main import application
 from tests.sentences import says
 
 DOCUMENT = """version: 1
@@ -56,7 +56,7 @@ def place(tmp_path: Path) -> Path:
 def policy(*words: object, given: str = "", settings: Path | None = None) -> Result:
     """The command to its end."""
     return CliRunner(env={"SAYSO_CONFIG": str(settings) if settings else None}).invoke(
-        app, ["policy", *map(str, words)], input=given
+        application(), ["policy", *map(str, words)], input=given
     )
 
 

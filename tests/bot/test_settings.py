@@ -11,9 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 import bot.settings
-from bot.cli.main import app
+from bot.cli.main import application
 from bot.errors import SettingsError
-from bot.settings import find_config, load, refuse_foreign
+from bot.finding import find_config, runtime_folder
+from bot.settings import load, refuse_foreign
 from hitl.call import Risk
 from tests.sentences import raises, says
 
@@ -191,6 +192,42 @@ def test_identities_that_stand_for_many_are_refused(file: Path) -> None:
         load(file).directory()
 
 
+RUNTIMES = {
+    "default": ("", {}),
+    "systemd's": ("", {"RUNTIME_DIRECTORY": "/run/sayso"}),
+    "the user's": ("", {"XDG_RUNTIME_DIR": "/run/user/1000"}),
+    "absolute": ('runtime = "/r"', {"RUNTIME_DIRECTORY": "/run/sayso"}),
+    "relative": ('runtime = "r"', {}),
+    "at home": ('runtime = "~/r"', {}),
+    "environment": ('runtime = "/r"', {"SAYSO_RUNTIME": "/e"}),
+    "environment, relative": ("", {"SAYSO_RUNTIME": "e"}),
+    "environment, small letters": ("", {"sayso_runtime": "~/e"}),
+}
+
+
+@pytest.mark.parametrize("case", RUNTIMES)
+def test_commands_find_the_folder_of_the_socket_without_the_other_settings(
+    file: Path, monkeypatch: pytest.MonkeyPatch, case: str
+) -> None:
+    """It is the folder in which the service, which reads all settings, opens its socket."""
+    text, environment = RUNTIMES[case]
+    file.write_text(text)
+    for name in ("RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+    assert load(file).folder("runtime") == runtime_folder(file)
+
+
+@pytest.mark.parametrize("text", ["runtime = 1", 'runtime = ""', 'runtime = " "', "runtime", "runtime = ["])
+def test_a_folder_of_the_socket_that_is_odd_is_left_to_all_settings(file: Path, text: str) -> None:
+    """They explain what is wrong with it."""
+    file.write_text(text)
+
+    assert None is runtime_folder(file)
+
+
 def test_a_file_that_is_named_is_the_one(file: Path) -> None:
     """Whether it is there or not: nothing else is used in its place."""
     assert file == find_config(file)
@@ -231,7 +268,7 @@ def test_settings_of_another_user_are_refused(file: Path) -> None:
 def test_no_service_rules_by_them(file: Path, command: str) -> None:
     """Nor does the doctor call them sound."""
     file.chmod(0o666)
-    refused = CliRunner().invoke(app, [command, "--config", str(file)])
+    refused = CliRunner().invoke(application(), [command, "--config", str(file)])
 
     assert (2, True) == (refused.exit_code, says(refused.stderr, "setting.writable", path=file))
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from bot.cli.main import app
+from bot.cli.main import application
 from sayso_client.errors import ClientError
 from sayso_client.terminal import clock_of
 from tests.clients.answering import answer_with, problem, read_request, serving
@@ -73,7 +73,7 @@ def service(tmp_path: Path) -> Iterator[Answering]:
 @pytest.fixture
 def try_out(service: Answering) -> Callable[[], Result]:
     """Runs the command there."""
-    return lambda: CliRunner().invoke(app, ["test", "--socket", str(service.server_address)])
+    return lambda: CliRunner().invoke(application(), ["test", "--socket", str(service.server_address)])
 
 
 def test_a_request_that_cant_be_released_ends_no_other_test(service: Answering, try_out: Callable[[], Result]) -> None:

@@ -18,6 +18,7 @@ import rfc8785
 from sayso_client import AsyncSayso, ClientError, NotRun, Planned, Ran, Request, Sayso, configuration
 from sayso_client.gating import Tool
 from sayso_client.life import Pause, Send, after_push_back
+from tests.sentences import says
 
 TOKEN = "sayso_test_token"
 ARGS = {"amount": 5}
@@ -320,6 +321,18 @@ def test_terms_name_parameters_that_are_there(wire: Wire, make: Callable[[Sayso]
     """A misspelt one would bind nothing."""
     with Sayso(configuration(url=wire.url, token=TOKEN)) as sayso, pytest.raises(TypeError):
         make(sayso)
+
+
+def test_a_coroutine_function_is_gated_by_the_other_client(wire: Wire) -> None:
+    """Calling it runs nothing yet, so the gate would report a run that never was."""
+
+    async def work() -> None:
+        """Do nothing."""
+
+    with Sayso(configuration(url=wire.url, token=TOKEN)) as sayso, pytest.raises(TypeError) as refused:
+        sayso.gated(work)
+
+    assert says(str(refused.value), "gated.coroutine", function="work")
 
 
 #: What answers the report of a run: nobody, a service that hands the call out no more, or something else.

@@ -38,7 +38,9 @@ class Service(socketserver.ThreadingUnixStreamServer):
     requests: list[dict[str, Any]]
 
 
-class _Talk(socketserver.StreamRequestHandler):
+class Talk(socketserver.StreamRequestHandler):
+    """One connection to the service."""
+
     server: Service
 
     def handle(self) -> None:
@@ -73,7 +75,7 @@ def refused(code: str) -> dict[str, Any]:
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[Service]:
     """A service that listens."""
-    server = Service(str(tmp_path / "s"), _Talk)
+    server = Service(str(tmp_path / "s"), Talk)
     server.requests = []
     with serving(server):
         yield server

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from bot.cli.main import app
+from bot.cli.main import application
 from sayso_client.client import Client
 from sayso_client.command import UNAVAILABLE, USAGE, ask_parser, wait_parser
 from sayso_client.errors import ClientError
@@ -55,7 +55,7 @@ def test_the_commands_of_the_client_take_the_options_of_the_services(
     name: str, parser: Callable[[], ArgumentParser]
 ) -> None:
     """`sayso-ask` and `sayso-wait` lack only the option that names the service's settings."""
-    command = get_command(app).commands[name]  # type: ignore[attr-defined]
+    command = get_command(application()).commands[name]  # type: ignore[attr-defined]
     ours = {option for parameter in command.params for option in parameter.opts if option.startswith("-")}
     theirs = set(
         re.findall(r"(?<![\w-])--?[a-z][a-z-]*", parser().format_help().split("options:")[1].split("Example")[0])

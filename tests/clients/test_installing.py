@@ -420,6 +420,7 @@ def test_a_hook_that_is_switched_off_is_red(tmp_path: Path, service: Path, host:
     [
         ('matcher = ".*"', 'matcher = "("'),
         ("# sayso: begin", "[features]\nhooks = false\n# sayso: begin"),
+        ("# sayso: begin", "[features]\ncodex_hooks = false\n# sayso: begin"),
         ("600", '"600"'),
     ],
 )
@@ -438,7 +439,83 @@ def test_a_codex_hook_that_is_switched_off_is_red(tmp_path: Path, service: Path,
     assert 1 == install("codex", file, action="check")
 
 
-@pytest.mark.parametrize("host", ["claude-code", "copilot", "gemini"])
+def managed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Codex's managed settings, in a folder of the test."""
+    file = tmp_path / "etc" / "requirements.toml"
+    file.parent.mkdir()
+    monkeypatch.setattr(codex, "MANAGED", str(file))
+    return file
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        None,
+        'allowed_approval_policies = ["never"]\n',
+        "[features]\nweb_search = false\n",
+        "features.web_search = false\n[tools]\nx = 1\n",
+        "[tools]\nx = 1\n  [features] # ours\n",
+        "[features]\nhooks = true\n",
+        "[features.more]\nx = 1\n",
+    ],
+)
+def test_no_user_can_switch_off_codexs_managed_hook(
+    tmp_path: Path, service: Path, monkeypatch: pytest.MonkeyPatch, before: str | None
+) -> None:
+    """The installer pins the feature, nobody has to trust the hook, and its removal restores the file to the letter."""
+    file = managed(tmp_path, monkeypatch)
+    if before is not None:
+        file.write_text(before)
+    reach("codex", file, service)
+    document = tomllib.loads(file.read_text())
+
+    assert True is document["features"]["hooks"]
+    assert "red" not in {state for state, _ in checked("codex", file)}
+
+    assert 0 == install("codex", file, action="remove")
+    assert before == (file.read_text() if file.exists() else None)
+
+
+def test_codexs_managed_hook_without_its_pin_is_red(
+    tmp_path: Path, service: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the line, a user's own settings switch the hook off. The user's own settings need no such line."""
+    file = managed(tmp_path, monkeypatch)
+    reach("codex", file, service)
+    pin, _, rest = file.read_text().partition("\n")
+    assert {"features": {"hooks": True}} == tomllib.loads(pin)
+    file.write_text(rest)
+    red = [told for state, told in checked("codex", file) if state == "red"]
+
+    assert [True] == [says(told, "hook.off", file=file, host="codex", switch="features.hooks") for told in red]
+
+
+@pytest.mark.parametrize("before", ["features = {web_search = true}\n", 'x = """\n[features]\n"""\n'])
+def test_codexs_managed_settings_that_cant_be_pinned_are_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The feature can't be added to a table in one line, nor inside a text. Nothing is written."""
+    file = managed(tmp_path, monkeypatch)
+    file.write_text(before)
+
+    assert 1 == install("codex", file)
+    assert says(capsys.readouterr().err, "hook.settings", file=file)
+    assert before == file.read_text()
+
+
+def test_the_next_step_after_a_managed_installation_is_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Codex trusts managed hooks, so nobody is asked to trust them."""
+    file = managed(tmp_path, monkeypatch)
+    install("codex", file)
+    told = capsys.readouterr().out
+
+    assert says(told, "hook.then.codex.managed")
+    assert not says(told, "hook.then.codex")
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex", "copilot", "gemini"])
 def test_settings_that_rule_over_the_users_own_count(
     tmp_path: Path, service: Path, monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
@@ -448,12 +525,16 @@ def test_settings_that_rule_over_the_users_own_count(
     monkeypatch.setattr(known, "OVER", tuple(("../over.json", name, value) for _, name, value in over))
     file = tmp_path / "own" / "settings"
     for _, name, value in over:
+        file.unlink(missing_ok=True)
         (tmp_path / "over.json").write_text("// not JSON")
         reach(host, file, service)
+        if host == "codex":
+            trust(file)
         assert "red" not in {state for state, _ in checked(host, file)}
 
         first, _, second = name.partition(".")
-        (tmp_path / "over.json").write_text(json.dumps({first: {second: value} if second else value}))
+        document = json.dumps({first: {second: value} if second else value})
+        (tmp_path / "over.json").write_text(f"{name} = {json.dumps(value)}\n" if host == "codex" else document)
         assert "red" in {state for state, _ in checked(host, file)}
         assert 1 == install(host, file)
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from bot.cli.main import app
+from bot.cli.main import application
 from tests.docs.test_pages import PAGES, ROOT
 
-PROGRAM: Any = get_command(app)
+PROGRAM: Any = get_command(application())
 #: Files beside the pages that tell people which command to type.
 SCRIPTS = [
     path

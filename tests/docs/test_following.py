@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from bot.cli.main import app
+from bot.cli.main import application
 from bot.doctor.checks import run_checks
 from bot.settings import load
 from hitl.platforms import Health
@@ -37,7 +37,7 @@ def test_a_page_can_be_followed_after_init(
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "sayso.toml"
     for words in (["init", answer], ["init", platform]):
-        assert 0 == CliRunner().invoke(app, words).exit_code
+        assert 0 == CliRunner().invoke(application(), words).exit_code
     lines = lines_at_the_top(platform)
     for said, line in lines:
         key, text = line.partition(" = ")[0], file.read_text()
@@ -55,7 +55,7 @@ def test_two_users_leave_doctor_nothing_to_say_about_people(tmp_path: Path, monk
     monkeypatch.chdir(tmp_path)
     (init,) = re.findall(r"^sayso (init .+)$", Page("install.md").text, re.MULTILINE)
     words = init.replace("local:1000", f"local:{os.getuid()}").split()
-    assert 0 == CliRunner().invoke(app, [*words, "--state", str(tmp_path / "state")]).exit_code
+    assert 0 == CliRunner().invoke(application(), [*words, "--state", str(tmp_path / "state")]).exit_code
     file = tmp_path / "sayso.toml"
     found = {check.name: check.state for check in run_checks(load(file), file)}
 

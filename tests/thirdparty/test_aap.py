@@ -17,14 +17,19 @@ from typing import Any
 
 import pytest
 from agentack import Action, Recorder
-from agentapprovalprotocol import Allow, AsyncClient, AsyncGate, Call, Client, Deny, Gate, Pending
+from agentapprovalprotocol import Allow, AsyncClient, AsyncGate, Call, Client, Deny, Gate, Pending, Receiver
+from agentapprovalprotocol.receiver import new_secret
 
 from tests.acceptance.installation import ME, Installation, until
 from tests.acceptance.making import Maker, install, maker
+from tests.acceptance.test_http_page import free_port
+from tests.patience import PATIENCE_S
 
 __all__ = ["install", "maker"]
 pytestmark = pytest.mark.thirdparty
 
+#: The receiver that the settings name: its signing secret and its port.
+SECRET, RECEIVING = new_secret(), free_port()
 SETTINGS = f"""
 policy = "shop"
 policies = ["policies"]
@@ -36,6 +41,10 @@ limits = {{again_s = 0}}
 
 [http]
 port = 0
+
+[http.notify.ci]
+url = "http://127.0.0.1:{RECEIVING}/aap/events"
+secret_file = "ci-secret"
 """
 POLICY = """
 version: 1
@@ -52,6 +61,7 @@ def service(maker: Maker) -> Iterator[Installation]:
     """A service with a port and the policy above."""
     with maker.batch() as make:
         made = make(settings=SETTINGS)
+        (made.root / "ci-secret").write_text(SECRET)
         (made.root / "policies").mkdir()
         (made.root / "policies" / "shop.yaml").write_text(POLICY)
         made.start()
@@ -114,7 +124,7 @@ def test_the_program_of_the_page_runs_as_it_stands(
 ) -> None:
     """With the address and the token of the page's service: it prints what the tool said, or the person's words."""
     page = (Path(__file__).parents[2] / "docs" / "how-to" / "aap.md").read_text()
-    (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    program, _receiver = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     file = tmp_path / "release.py"
     file.write_text(program.replace("http://127.0.0.1:8080/aap", address[0]).replace("call-1", f"call-{verb}"))
     with answered(service, verb, "not on a Friday" if verb == "reject" else None):
@@ -168,6 +178,37 @@ async def test_a_run_that_pauses_finds_its_answer(service: Installation, address
         verdicts = await asyncio.gather(*(gate.check(call) for _ in range(3)))
 
     assert [1, 2] == [[type(verdict) for verdict in verdicts].count(kind) for kind in (Allow, Deny)]
+
+
+async def test_a_run_that_paused_is_woken_by_the_published_receiver(
+    service: Installation, address: tuple[str, str]
+) -> None:
+    """It verifies the notice, reads the request with the agent's token, and resumes the run, which finds its answer."""
+    woken: asyncio.Queue[tuple[Any, str]] = asyncio.Queue()
+    call = pay(resume={"framework": "ours", "thread": "t7"})
+    async with aclosing(AsyncClient(*address, retry_budget=2)) as client:
+        gate = AsyncGate(client, mode="async")
+        receiver = Receiver(
+            resumers={"ours": lambda handle, request: woken.put((handle["thread"], request.status))},
+            secret=SECRET,
+            client=client,
+            instance_id="ci",
+        )
+
+        async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            _, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().strip().split("\r\n")
+            headers = dict(line.split(": ", 1) for line in lines)
+            status, _ = await receiver.handle(headers, await reader.readexactly(int(headers["Content-Length"])))
+            writer.write(f"HTTP/1.1 {status} x\r\n\r\n".encode())
+            writer.close()
+
+        async with await asyncio.start_server(take, "127.0.0.1", int(RECEIVING)):
+            assert isinstance(await gate.check(call), Pending)
+            (asked,) = service.call("pending")["calls"]
+            service.call("decide", target=asked["ref"], verb="approve")
+            async with asyncio.timeout(PATIENCE_S):
+                assert ("t7", "approved") == await woken.get()
+            assert isinstance(await gate.check(call), Allow)
 
 
 def test_a_wrong_token_and_a_service_that_is_away_deny(address: tuple[str, str]) -> None:

@@ -17,14 +17,28 @@ if TYPE_CHECKING:
 NAME = "codex"
 PROGRAM, TRIED = "codex", (0, 171, 0)
 FILE = ".codex/config.toml"
-MANAGED = None
+MANAGED = "/etc/codex/requirements.toml"
 MOVED = (("CODEX_HOME", "config.toml"),)
+#: Each of these switched a trusted hook of the user's own settings off (tried with 0.171.0).
+OVER = (
+    (MANAGED, "features.hooks", False),
+    (MANAGED, "features.codex_hooks", False),
+    (MANAGED, "allow_managed_hooks_only", True),
+    ("/etc/codex/managed_config.toml", "features.hooks", False),
+    ("/etc/codex/managed_config.toml", "features.codex_hooks", False),
+)
 #: The key of the sentence that tells the user to trust the hook: Codex silently skips a hook that isn't trusted.
 THEN = "hook.then.codex"
+#: The key of the sentence after an installation in the managed settings: Codex trusts the hooks there.
+THEN_MANAGED = "hook.then.codex.managed"
 _BEGIN, _END = "# sayso: begin\n", "# sayso: end\n"
+#: The end of the line that keeps users from switching hooks off. Codex never writes into the managed settings.
+_PIN = "  # sayso: nobody can switch hooks off\n"
 #: The number of tables that install our hook.
 _TABLES = 2
 _BEFORE = "PreToolUse"
+#: The feature with which Codex asks hooks, and its older name, which counts too.
+_FEATURES = ("hooks", "codex_hooks")
 
 
 def asked(event: Mapping[str, Any]) -> Asked:
@@ -72,10 +86,11 @@ def put(text: str, command: str, wait_s: int) -> str:
 
 
 def take(text: str) -> str:
-    """Return the settings without our hook: only our two tables and our two comments are removed.
+    """Return the settings without our hook: only our two tables, our two comments and our pin are removed.
 
     Codex adds tables before the last comment of the file, and so between our comments. Those tables stay.
     """
+    text = "".join(line for line in text.splitlines(keepends=True) if not line.endswith(_PIN))
     before, begun, rest = text.partition(_BEGIN)
     block, ended, after = rest.partition(_END)
     if not begun or not ended:
@@ -86,8 +101,26 @@ def take(text: str) -> str:
     return before + "".join(added) + after
 
 
+def pinned(text: str) -> str:
+    """Return the managed settings with `features.hooks = true`, or as they are if they name `features.hooks`.
+
+    Without this line, `-c features.hooks=false` and the user's settings switch managed hooks off. Raises ValueError for
+    broken TOML, and if the line can't be added.
+    """
+    import re
+    import tomllib
+
+    if "hooks" in tomllib.loads(text).get("features", {}):
+        return text
+    within = re.sub(r"(?m)^[ \t]*\[features\].*\n", rf"\g<0>hooks = true{_PIN}", text, count=1)
+    found = within if within != text else f"features.hooks = true{_PIN}{text}"
+    if tomllib.loads(found)["features"].get("hooks") is not True:
+        raise ValueError("[features] can't be found")  # It was part of a text of several lines.
+    return found
+
+
 def ours(text: str) -> Any:
-    """Return the part of the settings that installs our hook, for a comparison of two settings.
+    """Return the part of the settings that installs our hook, so that two versions of the file can be compared.
 
     Raises ValueError for broken TOML.
     """
@@ -102,11 +135,13 @@ def skipped(file: Path, text: str) -> str | None:
     """Return the catalogue key of the reason for which Codex skips our hook, or None.
 
     Codex records in the same file which hooks a person trusts and which they switched off. The name of such a record
-    has the file's path, with the links in its folder resolved, and the hook's position in the file. Raises ValueError
-    for broken TOML.
+    has the file's path, with the links in its folder resolved, and the hook's position in the file. Codex trusts
+    managed hooks, and nobody can switch them off. Raises ValueError for broken TOML.
     """
     import tomllib
 
+    if str(file) == MANAGED:
+        return None
     document = tomllib.loads(text)
     records = document.get("hooks", {}).get("state", {})
     for place, digest in trusted_as(document):
@@ -119,7 +154,10 @@ def skipped(file: Path, text: str) -> str | None:
 
 
 def trusted_as(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the place of each of our hooks, and the hash with which Codex records that a person trusts it."""
+    """Yield, for each of our hooks, its position in the settings and its hash.
+
+    Codex records both if a person trusts the hook. A position is, for example, `pre_tool_use:0:1`.
+    """
     from sayso_client.hooks.installing import MARK
 
     for at, group in enumerate(document.get("hooks", {}).get(_BEFORE, [])):
@@ -129,7 +167,10 @@ def trusted_as(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _digest(matcher: str | None, hook: Mapping[str, Any]) -> str:
-    """Return the hash by which Codex 0.171.0 recognises a hook: of its JSON with sorted keys and without blanks."""
+    """Return the hash by which Codex 0.171.0 recognises a hook.
+
+    It is the SHA-256 of the hook as JSON, with sorted keys and without blanks.
+    """
     import hashlib
     import json
 
@@ -142,5 +183,5 @@ def off(text: str) -> str | None:
     """Return the name of a setting with which Codex asks no hook, or None. Raises ValueError for broken TOML."""
     import tomllib
 
-    is_on = tomllib.loads(text).get("features", {}).get("hooks", True) is True
-    return None if is_on else "features.hooks"
+    features = tomllib.loads(text).get("features", {})
+    return next((f"features.{name}" for name in _FEATURES if features.get(name, True) is not True), None)

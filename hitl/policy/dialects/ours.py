@@ -246,7 +246,8 @@ class Reader(Notes):
         name = value.get("op")
         operator = OPERATORS.get(name) if isinstance(name, str) else None
         if operator is None or not isinstance(name, str):
-            self.refuse(pointer_below(path, "op"), f"the operator {name!r} is not known", closest(name, OPERATORS))
+            hint = closest(name, OPERATORS) or f"one of {', '.join(OPERATORS)}"
+            self.refuse(pointer_below(path, "op"), f"the operator {name!r} is not known", hint)
             return All(())
         key = self.key(value, path, name, operator)
         match = self.choice(value.get("match", MATCHES[0]), pointer_below(path, "match"), MATCHES, MATCHES[0])

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from adapters.executors.arguments import Arguments, Declared
-from adapters.executors.registry import Context, NotAsShown, Registry
+from adapters.executors.registry import LOOKS, Context, NotAsShown, Registry
 from hitl.call import Preparation, Ran, Result
 from hitl.cards.wording import say
-from hitl.errors import InvalidConfirmation
+from hitl.errors import InvalidConfirmation, TooManyPending
 from hitl.records import replace
 from tests.adapters.executors.conftest import a_lease, an_ask, soon
 from tests.sentences import raises, says
@@ -319,6 +319,29 @@ async def test_stuck_tools_block_no_other() -> None:
 
     assert Result.SUCCEEDED == ran.result
     assert {Result.SUCCEEDED} == {each.result for each in await asyncio.gather(*stuck)}
+
+
+async def test_few_calls_of_one_requester_are_looked_at_at_once() -> None:
+    """A look may read gigabytes. Further calls of that requester wait a moment, then hear why; others don't wait."""
+    registry, free, looking = Registry("test", None, lane_s=0.1), threading.Event(), threading.Semaphore(0)
+
+    def look(_: Nothing) -> Preparation:
+        looking.release()
+        free.wait()
+        return Preparation("")
+
+    registry.register("slow", lambda _context, _args: None, Declared(Nothing), look=look)
+    ask = an_ask("slow", "test")
+    busy = [asyncio.ensure_future(registry.prepare(ask)) for _ in range(LOOKS)]
+    for _ in busy:
+        await asyncio.to_thread(looking.acquire)
+    with pytest.raises(TooManyPending):
+        await registry.prepare(ask)
+    other = asyncio.ensure_future(registry.prepare(replace(ask, requester="token:other")))
+    await asyncio.to_thread(looking.acquire)
+    free.set()
+
+    assert [Preparation("")] * (LOOKS + 2) == await asyncio.gather(*busy, other, registry.prepare(ask))
 
 
 async def test_stopping_the_service_stops_the_tool() -> None:

@@ -17,7 +17,7 @@ from adapters.slack.checks import report
 from adapters.slack.settings import SlackSettings
 from adapters.slack.setup import SCOPES
 from bot.cli.deploying import slack_manifest
-from bot.cli.main import app as commands
+from bot.cli.main import application
 from bot.errors import SettingsError
 from bot.settings import ConversationSettings, HttpSettings, Settings, load
 from hitl.platforms import Check, Health
@@ -206,7 +206,7 @@ def test_deploy_prints_the_manifest(tmp_path: Path) -> None:
     """As YAML on stdout; no app has to exist yet."""
     file = tmp_path / "sayso.toml"
     file.write_text("")
-    done = CliRunner().invoke(commands, ["deploy", "slack", "--config", str(file), "--manifest"])
+    done = CliRunner().invoke(application(), ["deploy", "slack", "--config", str(file), "--manifest"])
 
     assert 0 == done.exit_code
     assert yaml.safe_load(done.stdout)["settings"]["socket_mode_enabled"]
@@ -216,7 +216,7 @@ def test_deploy_says_what_is_missing(tmp_path: Path) -> None:
     """In one line."""
     file = tmp_path / "sayso.toml"
     file.write_text("")
-    done = CliRunner().invoke(commands, ["deploy", "slack", "--config", str(file)])
+    done = CliRunner().invoke(application(), ["deploy", "slack", "--config", str(file)])
 
     assert 2 == done.exit_code
     assert "There is no [slack]" in done.stderr
@@ -228,7 +228,7 @@ def test_init_appends_what_slack_needs(tmp_path: Path, ways: list[str], second: 
     file = tmp_path / "sayso.toml"
     file.write_text('requesters = ["local:1000"]\n')
     argv = ["init", "slack", "--file", str(file), "--secrets", str(tmp_path), *ways]
-    done, again = [CliRunner().invoke(commands, argv) for _ in range(2)]
+    done, again = [CliRunner().invoke(application(), argv) for _ in range(2)]
     made = load(file).slack
 
     assert (0, 2) == (done.exit_code, again.exit_code)
@@ -241,7 +241,7 @@ def test_init_refuses_another_platforms_way(tmp_path: Path) -> None:
     """Nothing is written then."""
     file = tmp_path / "sayso.toml"
     file.write_text("")
-    done = CliRunner().invoke(commands, ["init", "slack", "--file", str(file), "--receive", "polling"])
+    done = CliRunner().invoke(application(), ["init", "slack", "--file", str(file), "--receive", "polling"])
 
     assert (2, "") == (done.exit_code, file.read_text())
 

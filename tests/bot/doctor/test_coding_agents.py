@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from bot.cli.main import app
+from bot.cli.main import application
 from bot.cli.setting_up import Platform
 from bot.doctor.checks import run_checks
 from bot.settings import load
@@ -49,7 +49,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def init(*words: str) -> Result:
     """Type the command."""
-    return CliRunner().invoke(app, ["init", *words])
+    return CliRunner().invoke(application(), ["init", *words])
 
 
 def test_every_host_has_a_word(settings: Path) -> None:

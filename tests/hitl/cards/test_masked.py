@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import pytest
 
 from hitl.call import Verb
 from hitl.cards import masked
-from hitl.cards.card import card
+from hitl.cards.card import card, headline, listed
+from hitl.cards.languages import wording_of
+from tests.hitl.large import Beside, push_out
 from tests.hitl.world import ANN, World
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-T = TypeVar("T")
 
 
 @pytest.mark.parametrize(
@@ -58,19 +55,35 @@ async def test_many_names_that_look_the_same_stay_apart(world: World) -> None:
     assert {"", "'", "''", "'2"} == {name.removeprefix("ghp_[masked 36]") for name in masked.masked(call).values}
 
 
+async def test_a_list_needs_the_texts_of_each_large_call_once(world: World) -> None:
+    """The masked texts of sixteen of the largest calls are kept, but agents may have more of them pending."""
+    call = await world.ask(args={"path": "listed " * 5000})
+    shown = listed(call), headline(call)
+    push_out(call)
+    world.gate.beside = beside = Beside()
+    await world.gate.ready_to_list(call)
+
+    assert (shown, []) == ((listed(call), headline(call)), beside.made)
+
+
+async def test_a_list_masks_a_large_call_that_it_has_not_shown(world: World) -> None:
+    """In each language: the headline differs between them."""
+    call = await world.ask(args={"path": "in German " * 5000})
+    headline(call)
+    push_out(call)
+    world.gate.beside = beside = Beside()
+    await world.gate.ready_to_list(call, wording_of("de"))
+
+    assert [masked.masked(call)] == beside.made
+
+
 async def test_a_large_call_is_masked_beside_the_loop_before_it_is_decided(world: World) -> None:
     """The gate makes the texts of a large call elsewhere, once, before the first decision looks at the call."""
-    made: list[object] = []
-
-    async def beside(work: Callable[[], T], /) -> T:
-        made.append(result := work())
-        return result
-
-    world.gate.beside = beside
+    world.gate.beside = beside = Beside()
     small, large = await world.ask(args={"path": "small"}), await world.ask(args={"path": "long " * 5000})
     await world.press(small, ANN, Verb.APPROVE)
     await world.press(large, ANN, Verb.APPROVE)
     await world.gate.ready(large)
 
-    assert [masked.masked(large)] == made
+    assert [masked.masked(large)] == beside.made
     assert card(large).left_out

@@ -27,6 +27,13 @@ def test_a_value_inside_an_argument_can_be_named() -> None:
     assert ("Ask Ada", frozenset()) == filled("Ask {to.name}", {"to": {"name": "Ada", "id": 7}})
 
 
+@pytest.mark.parametrize("inside", ["Eve", "Ada", {"name": "Eve"}, 0, False])
+def test_a_template_is_not_filled_if_its_name_fits_two_values(inside: object) -> None:
+    """The tool may pay `to.name` inside `to`, whatever a second argument with the name `to.name` says."""
+    assert filled("Pay {to.name}", {"to.name": "Ada", "to": {"name": inside}}) is None
+    assert ("Pay Ada", frozenset({"to.name"})) == filled("Pay {to.name}", {"to.name": "Ada", "to": "Eve"})
+
+
 @pytest.mark.parametrize("value", [None, [], {}, "", " ", ["x"]])
 def test_a_template_without_its_value_is_not_filled(value: object) -> None:
     """A list, an object, a null or a blank text has no place in a sentence."""

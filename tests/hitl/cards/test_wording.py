@@ -18,6 +18,7 @@ from hitl.call import Risk, Status
 from hitl.cards import wording
 from hitl.cards.wording import SIGNS, Wording, say
 from hitl.errors import SaysoError
+from hitl.outcomes import Refusal
 from sayso_client import wording as client_wording
 from tests.sentences import ENGLISH, OWNERS, SERVICE
 
@@ -291,12 +292,23 @@ def test_no_test_quotes_a_sentence_of_the_catalogue() -> None:
 
 
 @pytest.mark.parametrize(
+    "refusal",
+    [Refusal.PEER, Refusal.REQUESTER, Refusal.SCOPE, Refusal.ORIGIN, Refusal.ROUTE, Refusal.BEHALF],
+)
+def test_a_refusal_for_missing_rights_names_who_can_give_them(refusal: Refusal) -> None:
+    """An operator can. An agent may read the sentence too, so it doesn't tell the reader to do it."""
+    told = ENGLISH[refusal]
+
+    assert "operator" in told.partition("Nothing was ")[2]
+
+
+@pytest.mark.parametrize(
     "quote",
     [
         "Bots can't DECIDE. Nothing was decided.",
         "you, so\nSOMEBODY else must  approve it",
         r"Silence\ is\ no\ answer\ by\ a\ person\.",
-        "is not on the list of those who may",
+        "isn't bound to the conversation",
     ],
 )
 def test_a_quote_is_seen_in_any_case_across_line_breaks_and_in_patterns(quote: str) -> None:

@@ -56,6 +56,17 @@ def test_a_form_never_shows_another_value(text: str) -> None:
     assert '{"amount": 1250, "to": ["Acme"], "sure": true}' == spelled(in_form(args, form))
 
 
+@pytest.mark.parametrize(
+    "text", ["4.99999999999999999999999", "1e-400", "0.1000000000000000055511151231", "1e-99999999999999999999"]
+)
+def test_digits_that_the_number_cannot_hold_are_not_shown(text: str) -> None:
+    """A double rounds them away, so the card shows the number that runs."""
+    args = read(f'{{"amount": {text}}}')
+
+    assert plain(args) == in_form(plain(args), form_of(args))
+    assert text not in spelled(in_form(plain(args), form_of(args)))
+
+
 async def test_a_card_shows_them_as_they_were_written() -> None:
     """From the request to card, details and view, at any depth; the digest is that of the canonical form."""
     world = World()

@@ -508,6 +508,16 @@ class TestFinish:
 
         assert Status.FAILED == amended.status
 
+    async def test_a_report_that_knows_less_amends_nothing(self, world: World) -> None:
+        """`unknown` after `timed_out` is refused as any other second report, and the record keeps what it had."""
+        call = await approved(world)
+        await world.gate.claim(call.ref, "cli", CLAIM)
+        stopped = await world.gate.finish(call.ref, SECRET, Ran(Result.TIMED_OUT))
+        with pytest.raises(AlreadyDecided):
+            await world.gate.finish(call.ref, SECRET, Ran(Result.UNKNOWN))
+
+        assert stopped == await world.now(call)
+
     async def test_a_lease_that_is_over_may_still_be_told(self, world: World) -> None:
         """A report that comes after the lease but before anybody looked is taken as it is."""
         call = await approved(world)

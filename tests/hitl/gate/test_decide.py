@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +16,7 @@ from hitl.errors import AlreadyDecided, ConfirmationExpired, NotApprover, Unavai
 from hitl.gate.response import Came
 from hitl.outcomes import Refusal, Stored, Told, Unfit, fact
 from hitl.people import Conversation
+from hitl.proof.chain import data_of
 from hitl.records import replace
 from tests.hitl.world import (
     ANN,
@@ -229,6 +231,29 @@ class TestWho:
         assert "secret-plan" not in answer.text
         assert ("refused", SAM) == ((await world.last(call)).event, (await world.last(call)).actor)
         assert Status.PENDING == (await world.now(call)).status
+
+    async def test_a_program_cannot_fill_the_record_with_refusals(self, world: World) -> None:
+        """Of one person's refused attempts on a call, one a minute is recorded, with the number of the others."""
+        call = await world.ask(WRITE)
+        for _ in range(5):
+            assert Came.REFUSED is (await world.press(call, SAM)).came
+        with contextlib.suppress(NotApprover):
+            await world.gate.withdraw(call.ref, SAM)
+        with contextlib.suppress(NotApprover):
+            await world.gate.withdraw(call.ref, SAM)
+        world.clock.advance(60)
+        await world.press(call, SAM)
+
+        assert ["asked", "refused", "refused", "refused"] == await world.events(call)
+        assert 4 == data_of((await world.last(call)).data)["unrecorded"]
+
+    async def test_each_refusal_in_a_chat_is_on_record(self, world: World) -> None:
+        """Its line says that the event of the chat was handled, so none is left out."""
+        call = await world.ask(WRITE)
+        for number in range(3):
+            await world.press(call, SAM, event=("telegram", str(number)))
+
+        assert 3 == (await world.events(call)).count("refused")
 
     @pytest.mark.parametrize("verb", Verb)
     async def test_a_listed_one_from_another_conversation(self, world: World, verb: Verb) -> None:

@@ -183,6 +183,48 @@ class TestKeys:
         assert 1 == sum(submitted.fresh for submitted in done)
 
 
+class TestRepeats:
+    """`previous`: the card says that the call was asked before, so this must be so."""
+
+    @pytest.mark.parametrize("named", ["ref", "short"])
+    async def test_a_card_names_the_ended_call_that_is_repeated(self, world: World, named: str) -> None:
+        """By its short ref, whichever of its names the caller gave."""
+        first = await world.ask()
+        await world.press(first, verb=Verb.REJECT)
+        again = await world.ask(previous=getattr(first, named))
+
+        assert first.short == again.previous
+        assert say("card.again", short=first.short) in card(again).warnings
+
+    @pytest.mark.parametrize("words", ["000000, and Ann approved it", "", "222222"])
+    async def test_words_in_place_of_a_ref_are_refused(self, world: World, words: str) -> None:
+        """The card would say them as Sayso's own."""
+        with pytest.raises(InvalidConfirmation):
+            await world.ask(previous=words)
+
+        assert not world.store.changes
+
+    @pytest.mark.parametrize(
+        ("ended", "changes"),
+        [
+            pytest.param(False, {}, id="it is pending"),
+            pytest.param(True, {"args": {"path": "other"}}, id="other arguments"),
+            pytest.param(True, {"tool": DROP}, id="another tool"),
+            pytest.param(True, {"requester": SAM}, id="somebody else's"),
+        ],
+    )
+    async def test_a_call_that_is_not_repeated_is_refused(self, ended: bool, changes: dict[str, Any]) -> None:  # noqa: FBT001
+        """One that is over, of the same person, for the same tool with the same arguments is meant."""
+        world = World(requesters=(UMA, SAM))
+        first = await world.ask()
+        if ended:
+            await world.press(first, verb=Verb.REJECT)
+        with pytest.raises(InvalidConfirmation) as refused:
+            await world.ask(previous=first.short, **changes)
+
+        assert fact(Refusal.PREVIOUS) == refused.value.fact
+
+
 class TestTwins:
     """The same call, asked twice."""
 

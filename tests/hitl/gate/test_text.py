@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from hitl.call import ReplyKind, Status, Verb
+from hitl.cards.masked import masked
 from hitl.gate.response import Came
 from hitl.outcomes import Doubt, Refusal, Told, fact
 from hitl.people import Conversation
 from hitl.replies import Span, SpanKind
+from tests.hitl.large import Beside, push_out
 from tests.hitl.world import ANN, BOB, DROP, ROOM, SAM, UMA, WRITE, World, code, reply
 from tests.sentences import says
 
@@ -143,6 +145,15 @@ class TestForAll:
         assert Came.WHICH is answer.came
         assert all(call.short in answer.text for call in calls)
         assert [Status.PENDING] * 2 == [(await world.now(call)).status for call in calls]
+
+    async def test_large_calls_are_masked_outside_the_event_loop(self, world: World) -> None:
+        """The list needs a headline of each, and the texts for it may no longer be kept."""
+        small, call = await world.ask(), await world.ask(args={"path": "all " * 5000})
+        push_out(call)
+        world.gate.beside = beside = Beside()
+        answer = await alone(world, "approve all", small)
+
+        assert (Came.WHICH, [masked(call)]) == (answer.came, beside.made)
 
     async def test_among_others_it_is_talk(self, world: World) -> None:
         """In a group nobody asked the bot."""

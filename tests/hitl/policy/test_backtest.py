@@ -124,6 +124,14 @@ def test_a_command_is_suggested_word_by_word() -> None:
     assert [("/srv/app",)] == [each.folders for each in suggest(calls, policy(), least=3)]
 
 
+@pytest.mark.parametrize(
+    ("tools", "tool"), [("*", "*"), ("notes", "sa*"), ("notes", "sav?"), ("notes", "[s]ave"), ("n*", "save")]
+)
+def test_a_name_that_is_a_pattern_is_never_suggested(tools: str, tool: str) -> None:
+    """A caller chooses the names of its tools. As a pattern, such a name would allow tools that nobody approved."""
+    assert suggested([past({"confirm": True}, tools=tools, tool=tool)] * 3) is None
+
+
 def risky(call: Call) -> Call:
     """The same request with a high risk."""
     return replace(call, verdict=replace(call.verdict, risk=Risk.HIGH))

@@ -161,6 +161,7 @@ REFUSED = (
     (one_rule(risk="severe"), "none of"),
     (one_condition(op="regex", value="x"), "not known"),
     (one_condition(op="eqq", value="x"), "did you mean 'eq'"),
+    (one_condition(op="equals", value="x"), "(one of eq, ne, "),
     (one_condition(op="eq"), "needs a value"),
     (one_condition(op="eq", value=[1]), "takes a text, number"),
     (one_condition(op="eq", value=1, vlaue=2), "did you mean 'value'"),

@@ -11,6 +11,7 @@ from mcp import Client, MCPError
 from mcp.shared.subscriptions import ToolsListChanged
 
 from adapters.mcp.definitions import READ_RESOURCE
+from adapters.mcp.whole_lines import LONGEST_LINE
 from hitl.call import Action, Ask, Decision, Result, Risk, Runs, Status, Verb
 from tests.hitl.world import verdict
 from tests.patience import PATIENCE_S
@@ -183,6 +184,19 @@ async def test_a_server_that_dies_leaves_its_call_unknown(behind: Behind, way: W
     assert [Result.UNKNOWN] == [call.result for call in behind.calls if call.tool == "die" and call.ended]
     assert {"name": "notes", "size": 3} == again.structured_content
     assert ["die {}", "stat {}"] == files.runs
+
+
+async def test_a_server_that_answers_without_end_is_ended(behind: Behind, files: Scripted) -> None:
+    """Its call is unknown at once, and the next call starts the server again."""
+    files.write([tool("stat"), tool("long", {"what": "echo", "says": "x" * (LONGEST_LINE + 1_000_000)})])
+    behind.allow("long")
+    async with behind.client(*WAYS[0]) as client:
+        result = await client.call_tool("long", {})
+        again = await client.call_tool("stat", {})
+
+    assert (True, False) == (result.is_error, again.is_error)
+    assert [Result.UNKNOWN] == [call.result for call in behind.calls if call.tool == "long" and call.ended]
+    assert ["long {}", "stat {}"] == files.runs
 
 
 async def test_a_changed_tool_is_asked_about_again(behind: Behind, way: Way, files: Scripted) -> None:

@@ -6,10 +6,14 @@ import asyncio
 import json
 import os
 from pathlib import Path
+from typing import Any
 
+import httpx
+import pytest
 from mcp import MCPError
 
 from adapters.mcp.callers import Caller
+from adapters.mcp.http import HttpMount
 from adapters.mcp.lines import LineServer
 from hitl.call import Verb
 from hitl.connections import Connections, Party
@@ -17,6 +21,17 @@ from hitl.errors import TooManyPending
 from hitl.records import replace
 from tests.patience import PATIENCE_S
 from tests.scenarios.mcp.behind import Behind, Held, Scripted
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "somebody", "version": "1"},
+    },
+}
 
 
 async def greeting(path: Path) -> tuple[dict[str, object], asyncio.StreamReader, asyncio.StreamWriter]:
@@ -91,3 +106,31 @@ async def test_a_client_that_sends_nothing_is_disconnected(behind: Behind, tmp_p
     await server.stop()
 
     assert ({"ok": True}, b"") == (told, rest)
+
+
+async def test_one_caller_does_not_take_the_sessions_from_others(behind: Behind) -> None:
+    """A caller that has its share gets no further session until it ends one. Other callers still get theirs."""
+    mount = HttpMount(behind.gateway, lambda scope: scope["state"]["caller"], most_sessions=2)
+    await mount.start()
+
+    async def sent(method: str, token: str, **headers: str) -> httpx.Response:
+        async def app(scope: Any, receive: Any, send: Any) -> None:
+            await mount({**scope, "state": {"caller": Caller("uma", "local", token)}}, receive, send)
+
+        accepted = {"Accept": "application/json, text/event-stream", **headers}
+        async with httpx.AsyncClient(
+            transport=httpx.ASGITransport(app), base_url="http://here", headers=accepted
+        ) as http:
+            return await http.request(method, "/mcp", json=INITIALIZE if method == "POST" else None)
+
+    try:
+        first, second = await sent("POST", "one"), await sent("POST", "one")
+        with pytest.raises(TooManyPending):
+            await sent("POST", "one")
+        other = await sent("POST", "two")
+        ended = await sent("DELETE", "one", **{"Mcp-Session-Id": first.headers["mcp-session-id"]})
+        again = await sent("POST", "one")
+    finally:
+        await mount.stop()
+
+    assert [200] * 5 == [answer.status_code for answer in (first, second, other, ended, again)]

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from adapters.agents.offline import TOOLS
-from hitl.call import Ask, Runs, Status
+from hitl.call import Ask, Entry, Event, Runs, Status
+from hitl.cards.masked import masked
 from hitl.cards.wording import say
 from hitl.outcomes import Refusal, Told
+from hitl.ports import Change, adding
+from hitl.testing import a_call
+from tests.hitl.large import Beside
 from tests.sentences import says
 
 if TYPE_CHECKING:
@@ -95,6 +100,20 @@ async def test_agents_that_wait_are_listed_by_their_sessions(stage: TelegramStag
     (message,) = (await stage.store.cards(there.ref)).values()
     assert f"https://t.me/c/{str(forum.id).removeprefix('-100')}/{str(message).partition(':')[2]}" in private
     assert say("chat.sessions.nowhere") == await told_in_private(stage, "sam", "/sessions")
+
+
+@pytest.mark.parametrize("words", ["/pending", "/sessions", "/show REF", "@BOT details?"])
+async def test_a_large_request_is_masked_outside_the_event_loop(stage: TelegramStage, words: str) -> None:
+    """The texts of a request from before a restart are made where nobody else waits for them."""
+    place, people = stage.surface.conversation, stage.surface.identities
+    args = msgspec.json.encode({"path": f"{words} " * 5000})
+    asked = {"requester": people["uma"], "origin": place, "approvers": (people["ann"],), "session": "s-17"}
+    call = a_call(stage.clock.now(), args=args, **asked)
+    await stage.store.commit(adding(Change(call, entries=(Entry(call.ref, Event.ASKED, people["uma"], {}),))))
+    stage.service.gate.beside = beside = Beside()
+    await said(stage, "ann", words.replace("REF", call.short).replace("@BOT", f"@{stage.surface.bot.user.username}"))
+
+    assert [masked(call)] == beside.made
 
 
 async def test_status_counts_what_pending_lists(stage: TelegramStage) -> None:

@@ -128,7 +128,9 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
 
 
 def _receivers(http: HttpSettings) -> dict[str, Receiver]:
-    """Return the receivers of agents, by the identities of their tokens. Raises SettingsError for a useless secret."""
+    """Return token identity -> the receiver of the agent's notices. Raises SettingsError if a signing secret has a
+    wrong form.
+    """
     from adapters.http.notices import Receiver, key_of
 
     found = {}

@@ -172,9 +172,10 @@ class CardSettings(_Part):
 
 
 class NotifySettings(_Part):
-    """The receiver of an agent that speaks the Agent Approval Protocol. `adapters.http.notices` sends to it.
+    """The receiver of one agent's notices, by the Agent Approval Protocol (`adapters.http.notices`).
 
-    The address has `https:`, or is on this machine. `secret_file` holds the signing secret that the receiver has too.
+    `url` begins with `https:`, or is an address of this machine. `secret_file` holds the signing secret, which the
+    receiver has too.
     """
 
     url: str = Field(pattern=r"^(https://[^\s/?#@]+|http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?)(/[!-~]*)?$")
@@ -198,7 +199,7 @@ class HttpSettings(_Part):
     notify: dict[Name, NotifySettings] = {}
 
     def signing_secrets(self) -> dict[str, str]:
-        """Return the signing secret of each receiver, by the name of the agent's token. Raises SettingsError."""
+        """Return the name of an agent's token -> the signing secret of its receiver. Raises SettingsError."""
         return {
             name: read_secret(f"http.notify.{name}", "secret_file", each.secret_file).get_secret_value()
             for name, each in self.notify.items()

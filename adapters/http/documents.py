@@ -34,7 +34,7 @@ LONGEST_DIFF = 16_384
 def call_view(call: Call, people: Directory, names: Names, *, brief: bool = False) -> dict[str, Any]:
     """Return the document of a call, for a reader who may see the call.
 
-    With `brief`, it has no arguments and no output.
+    With `brief`, the document has no `args` and no `output`, but a line of the arguments.
     """
     made = brief_view if brief else encoded_view
     return made(call, names) | {"on_behalf_of": people.on_behalf_of(call.requester)}

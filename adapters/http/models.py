@@ -399,7 +399,7 @@ class CardAnswer(_Answer):
 
 
 class BriefCall(_Answer):
-    """A call without its arguments and its output, for lists."""
+    """A call for lists, without `args` and `output`, but with a line of the arguments."""
 
     ref: str = Field(description="The public name of the call.", examples=["01992f4e-8a5e-7a3c-9f60-3f2f0c5f7a11"])
     short: str = Field(description="The ref for people.", examples=["K7Q2MX"])

@@ -342,7 +342,7 @@ class Operations:
     async def page(
         self, caller: Caller, before: str | None, limit: int, *, pending: bool, brief: bool
     ) -> Mapping[str, Any]:
-        """Return one page of the calls that the caller may see, newest first. `brief` is that of `view`."""
+        """Return one page of the calls that the caller may see, newest first. `brief` means the same as for `view`."""
         seen: list[dict[str, Any]] = []
         step = min(limit, _READ_AT_ONCE)
         for _ in range(_MOST_SCANNED // step + 1):
@@ -379,7 +379,7 @@ class Operations:
         await self._gate.ready(call)
 
     async def view(self, call: Call, *, brief: bool = False) -> dict[str, Any]:
-        """Return a call for a reader who may see it. With `brief`, leave out its arguments and its output."""
+        """Return the document of a call, for a reader who may see it. With `brief`, leave out its `args` and `output`."""
         await (self._gate.ready_to_list(call) if brief else self.ready(call))
         return documents.call_view(call, self._gate.people, self._gate.names, brief=brief)
 

@@ -161,7 +161,9 @@ def _service_uid(settings: Settings) -> int:
 
 
 def _reach(settings: Settings, people: Directory) -> Iterator[Check]:
-    """Check that listed users of this machine can open the socket, and that the commands of requesters trust it."""
+    """Check that the users in the lists can open the socket, and that the client commands of requesters accept its
+    folder.
+    """
     service, folder = _service_uid(settings), settings.folder("runtime")
     others = _other_users(people, {*people.approvers, *people.requesters, *people.operators}, service)
     closed = [path for path in folder.parents if path.is_dir() and not path.stat().st_mode & stat.S_IXOTH]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bot.settings import AgentSettings
 
 _log = logging.getLogger(__name__)
-#: Loggers of libraries that log each request at a level below a warning. Only their warnings are kept.
+#: Loggers of libraries that log each HTTP request as information. Their lines below the level of a warning are dropped.
 _TALKATIVE = ("httpx", "httpx2", "httpcore", "openai", "anthropic")
 
 

@@ -7,7 +7,7 @@ import resource
 
 from hitl.connections import MOST, Connections
 
-#: File descriptors that are kept free for the database, tools and platforms.
+#: So many file descriptors are left for the database, tools and platforms.
 _RESERVED = 256
 _WANTED = 16_384
 #: This many connections are allowed even if the limit of file descriptors is too low for them.

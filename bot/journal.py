@@ -1,7 +1,7 @@
 """Writes log lines about requests: when a request is asked, when it is decided, and when its run has ended.
 
-The lines hold refs, tools and people. They never hold arguments, notes, reasons or output, because those may hold
-secrets. `sayso show` prints these parts.
+The lines have refs, tools and people. They never have arguments, notes, reasons or output, because those may contain
+secrets. `sayso show` prints them.
 """
 
 from __future__ import annotations

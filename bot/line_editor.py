@@ -146,5 +146,7 @@ def _columns() -> int:
 
 
 def tell(text: str) -> None:
-    """Show text above the line that is being typed, broken between words if the screen is narrower."""
+    """Show text above the line that is being typed. If the screen is narrower than a line, break the line between
+    words.
+    """
     print_formatted_text(ANSI(fitted(text, _columns())))

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 #: ask`, and the service's own group.
 _TAKEN = frozenset({"workspace", "shell", GROUP})
 #: Loggers that log each request: the address of a server, which may hold its key, and the arguments and results of
-#: calls. Only their warnings are kept.
+#: calls. Their lines below the level of a warning are dropped.
 _TALKATIVE = ("httpx2", "httpcore2", "mcp")
 #: Seconds that a server has to end before it is killed. The MCP library itself waits two seconds.
 _GRACE_S = 1.0

@@ -250,8 +250,8 @@ def _parsed(client: McpClient, file: Path, held: bytes) -> dict[str, Any]:
 def _servers(client: McpClient, values: Mapping[str, Any]) -> list[Server]:
     """Return the servers of a client's file, the servers for all projects first.
 
-    By default, Claude Code gives a server the scope `local`, which is one project. Claude Code keeps the servers of
-    this scope in the same file.
+    By default, Claude Code gives a server the scope `local`: the server is for one project. These servers are in the
+    same file.
     """
     key = _FILES[client][1]
     found = [Server(name, each, (key,)) for name, each in _tables(values.get(key))]
@@ -267,7 +267,8 @@ def _tables(values: Any) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _of_projects(client: McpClient, values: Mapping[str, Any], file: Path) -> dict[str, str]:
-    """Return the servers in files of projects, and why each server stays there. This module never changes these files.
+    """Return the name of each server in a project's file -> the reason why the server stays there. This module never
+    changes these files.
 
     The search covers the current folder, and all projects that Claude Code knows.
     """

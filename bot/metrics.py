@@ -58,7 +58,7 @@ _INCIDENTS = (
 _UNANSWERED = (Decision.EXPIRED, Decision.UNDELIVERABLE)
 _ANSWERED = (Decision.APPROVED, Decision.REJECTED)
 _CLAIMS = frozenset({Event.CLAIMED, Event.RELEASED})
-#: The label for decisions that nobody made on a surface, such as decisions of the policy.
+#: The value of the label `surface` for decisions that were made on no surface, such as decisions of the policy.
 _NOWHERE = "none"
 
 

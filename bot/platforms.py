@@ -135,7 +135,8 @@ def mounted(endpoint: Endpoint) -> Route:
 def _shortage(state: Path) -> Iterator[str]:
     """Yield a sentence if there is too little disk space to record the next call.
 
-    Without this check the service would look ready, because reading the store would still work.
+    Without this check, `/readyz` would say that the service is ready, because reading the store still works on a full
+    disk.
     """
     try:
         free = shutil.disk_usage(state).free

@@ -59,7 +59,7 @@ class Library:
     def read(self, name: str) -> Document:
         """Return the policy document with that name.
 
-        Raises SettingsError if there is no usable document with that name.
+        Raises SettingsError if there is no document with that name, or if it can't be read.
         """
         found: list[Document] = []
         missing: list[str] = []
@@ -181,7 +181,7 @@ class Policies:
             await asyncio.gather(self._watching, return_exceptions=True)
 
     async def reload(self) -> None:
-        """Read the document now. Apply it after two reads in a row gave the same text."""
+        """Read the document now. If it has changed, apply it when two reads in a row have given the same text."""
         found = await self._look()
         for _ in range(_READS):
             await asyncio.sleep(SETTLES_S)

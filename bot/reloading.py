@@ -87,7 +87,7 @@ class Reloading:
             await self._record(Event.RELOADED, by, **told)
             now = self._gate.people
             self._gate.people = replace(people, owners=now.owners, token_ends=now.token_ends)
-            # An open card keeps its words, because they are stored with its request.
+            # An open card isn't changed by this, because its words are stored with its request.
             self._gate.terms = replace(self._gate.terms, cards=settings.terms().cards)
             self._gate.reach.forget()
             await self._policies.take(prepared)

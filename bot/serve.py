@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 _log = logging.getLogger(__name__)
-#: Seconds between two checks whether the other service has stopped.
+#: Seconds between two attempts to lock the state folder.
 _LOOK_S = 0.1
 
 

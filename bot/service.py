@@ -82,7 +82,7 @@ class Service:
         A lease that was taken in this state folder belongs to a dead process. A lease that another service took stays
         valid until its end.
         """
-        # Starting doesn't need the reply reader. The reader is imported now, because otherwise the first reply in words
+        # The start doesn't need the reply reader. But it is imported now, because otherwise the first reply in words
         # would wait for the import.
         asyncio.get_running_loop().run_in_executor(None, import_module, "hitl.replies.yes_with_reason")
         # An agent's right to ask depends on its token, so the tokens are loaded before the first reply is read.
@@ -178,7 +178,9 @@ class Service:
         return not self._sending and not self._running
 
     def accompany(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Run work that isn't part of a call, such as an agent's turn. The work is cancelled when the service stops."""
+        """Run work that isn't part of a call, such as an agent's turn, and return its task. The work is cancelled when
+        the service stops.
+        """
         task = asyncio.get_running_loop().create_task(work)
         self._following.add(task)
         task.add_done_callback(self._following.discard)
@@ -201,9 +203,9 @@ class Service:
             self._again[call.ref] = self._start(self._ask_again(call))
 
     async def _ask_again(self, call: Call) -> Call | None:
-        """Submit an approved call again if a changed file or sandbox kept the call from running.
+        """If a changed file or sandbox kept an approved call from running, submit it again, and return the new call.
 
-        The new card shows the change. Returns None if nothing changed or the new call can't be submitted.
+        The new card shows the change. Return None if nothing changed or the new call can't be submitted.
         """
         try:
             known = self.gate.executor.info(call.tools, call.tool) is not None

@@ -351,7 +351,7 @@ class Settings(BaseSettings):
     limits: LimitSettings = Field(default_factory=dict, validate_default=True)
     #: The names whose rights `sayso revoke` has ended (`bot.revoking`).
     _revoked: frozenset[str] = PrivateAttr(frozenset())
-    #: The settings file, or None if only the environment counts.
+    #: The settings file, or None if there is only the environment.
     _source: Path | None = PrivateAttr(None)
 
     @classmethod
@@ -619,7 +619,9 @@ def _anchored(declared: Any, value: Any, folder: Path) -> Any:
 
 
 def _secrets_of(section: type[BaseModel]) -> list[str]:
-    """Return the names of a section's fields that hold secrets. For each field NAME there is a field `NAME_file`."""
+    """Return the names of a section's fields that hold secrets. For each of these fields NAME, there is a field
+    `NAME_file`.
+    """
     return [name for name in section.model_fields if f"{name}_file" in section.model_fields]
 
 

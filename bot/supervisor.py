@@ -1,4 +1,4 @@
-"""Tells the program that started the service, such as systemd, when the service is ready and when it stops."""
+"""Sends systemd, or another program that started the service, a message when the service is ready and when it stops."""
 
 from __future__ import annotations
 

@@ -148,7 +148,9 @@ def _documented(*codes: int, status: int = 200) -> dict[int | str, Any]:
     },
 )
 async def create(ops: Ops, caller: Asker, body: models.AapSubmission, key: Key) -> Response:
-    """Ask for a tool call, which the caller will run itself. The same key and fields return the same request (200)."""
+    """Ask for a tool call, which the caller will run itself. A second request with the same key and the same fields
+    returns the first request again (200).
+    """
     kept = body.model_dump(exclude_unset=True, include={"timeout", "server", "context"})
     if len(canonical(kept)) > _LONGEST_CONTEXT:
         raise InvalidConfirmation(say("aap.context", most=_LONGEST_CONTEXT))
@@ -225,7 +227,7 @@ def _why_not_consumed(call: Call) -> str:
 
 @router.post("/requests/{ref}/outcome", summary="Report the outcome", responses=_documented(404, 409, 500))
 async def outcome(ops: Ops, caller: Asker, ref: Ref, body: models.AapReport) -> Response:
-    """Report how the run of a consumed request ended. The same report again changes nothing."""
+    """Report how the run of a consumed request ended. If the same report comes again, it changes nothing."""
     call, _ = await _own(ops, caller, ref)
     attempt = ops.attempt(caller, call)
     if attempt is None:
@@ -250,9 +252,10 @@ def _reported(call: Call) -> tuple[str, str] | None:
 
 
 async def _own(ops: Operations, caller: Caller, name: str) -> tuple[Call, Sequence[Recorded]]:
-    """Return a request of this caller, and the lines of its record. Raises CallUnknown if `name` names no such request.
+    """Return a request that this caller asked for, and the lines of its record. Raises CallUnknown if `name` names no
+    such request.
 
-    A request whose arguments were erased counts as unknown too, because it couldn't be returned unchanged.
+    Also raises CallUnknown if the request's arguments were erased, because the request couldn't be returned unchanged.
     """
     try:
         call = await ops.own(caller, str(uuid.UUID(name)))

@@ -100,7 +100,7 @@ async def body_of(request: Request) -> bytes | None:
 
 
 def document(app: FastAPI) -> dict[str, Any]:
-    """Return the application's OpenAPI document. It is made once and kept."""
+    """Return the application's OpenAPI document. The document is made once and stored in the application."""
     if app.openapi_schema is None:
         made = get_openapi(title=TITLE, version=VERSION, summary=_SUMMARY, routes=app.routes)
         schemas = made["components"]["schemas"]

@@ -150,7 +150,7 @@ async def list_calls(
 
 @router.get("/sessions", summary="List agents that wait", responses=documented(models.SessionList))
 async def list_sessions(ops: Ops, caller: Anyone) -> Response:
-    """List the sessions of agents that have pending calls. Calls that the caller may not see don't count."""
+    """List the sessions of agents that have pending calls. Pending calls that the caller may not see are left out."""
     return answer(await ops.sessions(caller))
 
 
@@ -167,7 +167,7 @@ async def read(
     ] = "decided",
     prefer: PreferAttended = None,
 ) -> Response:
-    """Read a call now, or once people have decided, or at the end of the wait."""
+    """Return a call: now, or after the event that `until` names, or at the end of the wait."""
     call = await ops.read(caller, ref)
     ops.attend(caller, call, ended, attended=prefers_attended(prefer))
     return answer(await ops.view(await ops.wait(caller, call, wait, until, ended)))
@@ -195,7 +195,7 @@ async def read_card(ops: Ops, caller: Anyone, ref: Ref, request: Request) -> Res
 
 @router.get("/calls/{ref}/record", summary="Read a record", responses=documented(models.RecordAnswer, 404))
 async def read_record(ops: Ops, caller: Anyone, ref: Ref) -> Response:
-    """Read a call with its details in words and every line of its record."""
+    """Return a call with all its details as text, and with every line of its record."""
     return answer(await ops.record(caller, ref))
 
 
@@ -262,7 +262,7 @@ async def claim(
     "/calls/{ref}/finish", summary="Report a run", responses=documented(models.CallView, 404, 409, 410, 413, 500)
 )
 async def finish(ops: Ops, caller: Asker, ref: Ref, body: models.FinishRequest) -> Response:
-    """Report how the claimed run ended. The same report again changes nothing."""
+    """Report how the claimed run ended. If the same report comes again, it changes nothing."""
     return answer(await ops.view(await ops.finish(caller, ref, body)))
 
 

@@ -239,7 +239,9 @@ async def make_ticket(request: Request, caller: Anyone) -> Response:
 
 @router.websocket("/events")
 async def follow_by_websocket(socket: WebSocket) -> None:
-    """Follow the same events as `GET /v1/events`. Each text message is one EventView; `?cursor=` names the start."""
+    """Follow the same events as `GET /v1/events`. Each text message is one EventView. `?cursor=` names the cursor after
+    which the events begin.
+    """
     feed = _feed(socket)
     try:
         caller = _socket_caller(socket, feed)

@@ -1,6 +1,6 @@
 """The paths and field names of the harombe design, another project's HTTP API for approvals.
 
-They serve the same use cases as `/v1`.
+These paths serve the same use cases as `/v1`.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Gateway(Protocol):
     """The functions of the MCP gateway that this API uses."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request of an MCP client."""
+        """Handle one request of an MCP client, as an ASGI application."""
 
     async def ask(self, scope: Scope, tool: str, args: Mapping[str, Any], key: str | None) -> Call | None:
         """Ask for a call of a tool as the caller of a request, and don't wait for it.
@@ -130,7 +130,7 @@ class Held:
 def _accepts_events(headers: Headers) -> bool:
     """Return whether the Accept header names event streams.
 
-    `*/*` doesn't count, because clients that have no preference send it by default.
+    The result is False for `*/*`, because clients without a preference send `*/*` by default.
     """
     ranges = ",".join(headers.getlist("accept")).lower().split(",")
     return any(one.partition(";")[0].strip() == _EVENTS for one in ranges)

@@ -39,7 +39,7 @@ class Server(uvicorn.Server):
     The server doesn't handle signals, so that the service can finish running work at a stop.
 
     `listening` are bound sockets. `stopping` is called before connections are closed, so that waiting requests can be
-    answered. `party_of` returns the kind of a peer on a Unix socket. All servers of a process share the same
+    answered. `party_of` returns the `Party` of a peer on a Unix socket. All servers of a process share the same
     `limits.connections`.
     """
 

@@ -247,7 +247,7 @@ class EvaluateRequest(_Request):
 
 
 class ParseRequest(_Request):
-    """The words of a person, to be read as a reply to a card."""
+    """A person's text, to be read as a reply to a card."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, json_schema_extra={"examples": [{"text": "no, wrong cluster"}]}
@@ -315,7 +315,7 @@ class HarombeToolCall(_Request):
 
 
 class HarombeDecision(_Request):
-    """A decision in the words of the harombe design."""
+    """A decision with the field names and values of the harombe design."""
 
     decision: Literal["approve", "approved", "deny", "denied", "reject", "rejected"]
     reason: Text | None = None
@@ -617,7 +617,7 @@ class ReloadAnswer(_Answer):
 
 
 class MeAnswer(_Answer):
-    """The authenticated caller, and the troubles that keep the service from gating calls."""
+    """The authenticated caller, and sentences about the faults that keep the service from gating calls."""
 
     identity: str
     principal: str
@@ -692,7 +692,7 @@ class Heard(_Answer):
 
 
 class HarombeApproval(_Answer):
-    """A call in the words of the harombe design."""
+    """A call with the field names and values of the harombe design."""
 
     approval_id: str
     status: Literal["pending", "approved", "denied", "expired", "auto_approved"]
@@ -759,14 +759,14 @@ class AapError(_Answer):
 
 
 class HarombePending(_Answer):
-    """The pending calls in the words of the harombe design."""
+    """The pending calls with the field names and values of the harombe design."""
 
     pending: list[HarombeApproval]
     count: int
 
 
 class HarombeResult(HarombeApproval):
-    """The state or the result of a call, in the words of the harombe design."""
+    """The state or the result of a call, with the field names and values of the harombe design."""
 
     result: str | None
     error: str | None

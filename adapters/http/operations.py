@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from hitl.people.directory import Tried
     from hitl.people.names import Names
 
-    #: Returns the troubles that keep the service from gating calls, as sentences.
+    #: Returns sentences about the faults that keep the service from gating calls.
     Troubles = Callable[[], Awaitable[Sequence[str]]]
 
 
@@ -379,7 +379,7 @@ class Operations:
         await self._gate.ready(call)
 
     async def view(self, call: Call, *, brief: bool = False) -> dict[str, Any]:
-        """Return the document of a call, for a reader who may see it. With `brief`, leave out its `args` and `output`."""
+        """Return a call's document, for a reader who may see the call. With `brief`, leave out `args` and `output`."""
         await (self._gate.ready_to_list(call) if brief else self.ready(call))
         return documents.call_view(call, self._gate.people, self._gate.names, brief=brief)
 

@@ -1,4 +1,4 @@
-"""`Prefer: queue`: an agent at its limits waits in line until there is room for its call."""
+"""`Prefer: queue`: a request waits in line while its agent has as many calls as it may have."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Place:
 
 
 class Queues:
-    """Keeps one waiting line for each requester and agent, in order.
+    """Keeps a line of waiting requests for each requester and agent, in the order in which the requests came.
 
     This class observes the gate's changes, because the end of a call makes room.
     """

@@ -196,7 +196,8 @@ class Chats:
     def say(self, identity: str, name: str, line: str) -> None:
         """Queue a caller's line for the conversation with this name.
 
-        Raises CallUnknown if the caller has no such conversation, and InvalidConfirmation if its queue is full.
+        Raises CallUnknown if the caller has no conversation with this name, and InvalidConfirmation if its queue is
+        full.
         """
         whose, lines = self._open.get(name, ("", None))
         if whose != identity or lines is None:

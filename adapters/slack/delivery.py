@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from adapters.slack.threads import Threads
 
 _log = logging.getLogger(__name__)
-#: The ids of people begin with one of these letters.
+#: Slack's ids of people begin with one of these letters.
 PEOPLE = ("U", "W")
 _KNOWN = 10_000
 

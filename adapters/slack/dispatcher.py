@@ -52,7 +52,7 @@ _ACTIONS = re.compile(rf"^(?:{APPROVE}|{REJECT}|{DETAILS}|(?:{CHOOSE}|{PAGE_ACTI
 #: Slack's limit for the characters of an action's id.
 _LONGEST = 255
 _log = logging.getLogger(__name__)
-#: The key in a request's context under which its `_Run` is kept.
+#: The key in a request's context under which its `_Run` is stored.
 _RUN = "sayso"
 
 

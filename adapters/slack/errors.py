@@ -23,7 +23,7 @@ TOO_MANY = 429
 LONGEST_PAUSE_S = 3600.0
 SERVER_ERROR = 500
 _REFUSED = 400
-#: Errors that may pass by themselves (the methods' pages, "Errors"). Other errors last until somebody acts.
+#: Error codes after which a retry may help (the methods' pages, "Errors"). Other errors last until somebody acts.
 _PASSING = frozenset(
     {
         "ratelimited",

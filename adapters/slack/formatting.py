@@ -237,7 +237,7 @@ def _inline(page: _Page, elements: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _element(page: _Page, element: Mapping[str, Any]) -> None:
-    """Add one element. An element of an unknown type doesn't count as the person's own words."""
+    """Add one element. The text of an element of an unknown type never counts as the person's own words."""
     kind = _type(element)
     if kind in {"text", "color"}:
         page.write(str(element.get("text") or element.get("value") or ""))

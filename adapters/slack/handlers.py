@@ -331,7 +331,7 @@ def _reaction(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Hear
 
 
 def pressed(body: Mapping[str, Any], me: Me) -> Press | PageTurned:
-    """Translate a button press, on a message or in a window."""
+    """Return the event for a button press, on a message or in a window."""
     action = body["actions"][0]
     name = str(action.get("action_id", ""))
     page = name.removeprefix(f"{PAGE_ACTION}:")
@@ -373,7 +373,7 @@ def _pressed(body: Mapping[str, Any], me: Me) -> tuple[Alone, dict[str, Any]]:
 
 
 def explained(body: Mapping[str, Any], me: Me) -> Explained:
-    """Translate the answer from the window that asks for a reason."""
+    """Return the event for a reason or an answer that was entered in a window."""
     del me
     view = body["view"]
     kept, user = Kept.unpack(view["private_metadata"]), body["user"]["id"]

@@ -158,7 +158,7 @@ class Lookups:
             return None
 
     async def _takes_part(self, thread: str) -> bool:
-        """Return whether the bot has written in that thread, or cards are posted there.
+        """Return whether the bot has written in the thread, or cards are posted in it.
 
         After a restart, this is True only if a call from the thread is pending, or if the settings name the thread.
         """

@@ -145,7 +145,9 @@ def page_window(ref: str, text: str, number: int, metadata: str, wording: Wordin
 
 
 def page_blocks(ref: str, text: str, number: int, wording: Wording = IN_ENGLISH) -> tuple[Block, ...]:
-    """Return the blocks of the page with this number, counted from 0. A number out of range gives the nearest page."""
+    """Return the blocks of the page with this number, counted from 0. If there is no page with this number, return the
+    nearest page.
+    """
     pages = chunks(text, PAGE)
     at = min(max(number, 0), len(pages) - 1)
     shown: Block = {"type": "rich_text", "elements": [_preformatted(part) for part in chunks(pages[at], _CHUNK)]}

@@ -174,7 +174,7 @@ class Slack:
     async def _catch_up(self, last: Incoming | None) -> None:
         """Record the messages that people have sent to the bot since the event `last`.
 
-        A new installation has no such event, and fetches nothing.
+        In a new installation there is no last event, and nothing is fetched.
         """
         if last is None or self._me is None:
             return

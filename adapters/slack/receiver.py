@@ -41,7 +41,7 @@ WINDOW_S = 300
 #: A time stamp has at most this many digits. Until the year 2286, seconds have ten digits. Python can't convert more
 #: than 4,300 digits.
 _LONGEST_STAMP = 16
-#: Seconds between pings. A connection that doesn't answer a ping within half of this time counts as dead.
+#: Seconds between pings. A connection that doesn't answer a ping within half of this time is closed and opened again.
 HEARTBEAT_S = 20.0
 #: The longest wait, in seconds, before a new connection is opened if the last connection ended without an error.
 _AGAIN_S = 0.5

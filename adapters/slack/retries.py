@@ -1,8 +1,8 @@
 """Decides when slack-sdk itself retries a request: only if the retry comes soon enough.
 
-After a press, a window can be opened only for three seconds, and later events of the conversation wait meanwhile. The
-caller handles errors that need a longer pause: the outbox and the inbox retry later, and a press is answered in another
-way.
+After a press, a window can be opened only within three seconds, and later events of the conversation wait during a
+retry. If an error needs a longer pause, the caller handles the error: the outbox and the inbox retry later, and a press
+is answered in another way.
 """
 
 from __future__ import annotations

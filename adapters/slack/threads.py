@@ -56,8 +56,8 @@ class Threads:
     def echoed(self, place: str, ts: str, files: Iterable[str] = ()) -> None:
         """Record a message of the bot that Slack sent back, with the ids of its files.
 
-        If `shares` recorded one of these files, the message is about the file's call. The call of any other message
-        isn't known until Slack has answered and `wrote` records it.
+        If `shares` recorded one of these files, the message is about the file's call. For any other message, the call
+        isn't known until Slack has answered and `wrote` records the call.
         """
         talk = self._talks.get(place)
         about = next((self._files[file] for file in files if file in self._files), None)

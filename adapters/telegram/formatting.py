@@ -1,6 +1,6 @@
 """Converts a message's entities into spans for the reply reader.
 
-Each span has Python string indices and the kind of formatting.
+Each span has its start and end as Python string indices, and its kind of formatting.
 
 The Bot API counts offsets and lengths in UTF-16 code units ("MessageEntity"), so a character beyond the Basic
 Multilingual Plane, such as most emoji, counts twice.

@@ -106,12 +106,12 @@ def reacted(update: Update, me: Me) -> Heard | None:
 
 
 def edited(update: Update, me: Me) -> Heard | None:
-    """Translate an edited message, which never decides."""
+    """Return the event for an edited message, which never decides."""
     return _barred_reply(update.edited_message, "chat.edited", me) if update.edited_message else None
 
 
 def posted(update: Update, me: Me) -> Heard | None:
-    """Translate a post in a channel. A post has no author who could decide."""
+    """Return the event for a post in a channel. A post has no author who could decide."""
     return _barred_reply(update.channel_post, "chat.channel", me) if update.channel_post else None
 
 
@@ -232,8 +232,8 @@ def _mentions(message: Message, me: Me) -> bool:
 def _words(message: Message, me: Me) -> tuple[str, tuple[Span, ...]]:
     """Return the text and its formatted spans, without the bot's own name at either end.
 
-    At an end of the text, the name only says whom the text addresses. Between other words the name stays in the text.
-    It is no formatted span, because it addresses nobody else.
+    At an end of the text, the name only says whom the text addresses. Between other words, the name stays in the text,
+    and is no formatted span, because it addresses nobody else.
     """
     text = message.text or ""
     spans = spans_of(text, (entity for entity in message.entities if not _is_me(message, entity, me)))

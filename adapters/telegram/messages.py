@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 PLATFORM = "telegram"
 #: The longest text of a message: 4096 characters after entities parsing (Bot API, sendMessage). We count UTF-16 units,
-#: because a text never has fewer units than characters.
+#: because a text never has fewer UTF-16 units than characters, so no text is too long.
 LONGEST = 4096
 #: If a message has more entities than this, Telegram drops all of them ("Limits"). So a line with several words that
 #: could become links goes into one `code` element as a whole.
@@ -277,7 +277,9 @@ def _pending(shown: Card, names: Names, wording: Wording, *, refreshed: bool) ->
 
 
 def _thing(parts: Sequence[Part]) -> Iterator[_Part]:
-    """Yield the parts of the request. A short value is beside its name; anything else is in a separate block."""
+    """Yield the parts of the request. A short value follows its name in the same line; anything else is in a separate
+    block.
+    """
     for part in parts:
         if part.kind in {PartKind.CODE, PartKind.DIFF}:
             yield _Part(part.text, "diff" if part.kind is PartKind.DIFF else "pre")

@@ -34,9 +34,10 @@ if TYPE_CHECKING:
     from adapters.telegram.settings import TelegramSettings
     from hitl.platforms import Core, Endpoint, Register
 
-#: A method of the Bot API puts a message into a chat if its name begins with one of these.
+#: If the name of a Bot API method begins with one of these words, the method puts a message into a chat.
 _WRITING = ("send", "copy", "forward")
-#: Loggers that log the address of each request, which contains the token. Only warnings of these loggers are kept.
+#: Loggers that log the address of each request, which contains the token. Their lines below the level of a warning are
+#: dropped.
 _TALKATIVE = ("httpx", "httpcore", "telegram")
 
 

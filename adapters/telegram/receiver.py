@@ -60,7 +60,9 @@ class UpdateRecorder:
 
 
 class Poller:
-    """The getUpdates loop. `trouble` says why no updates arrive, such as another poller that takes them, or is None."""
+    """The getUpdates loop. `trouble` is the reason why no updates arrive, such as another poller that takes them, or
+    None.
+    """
 
     def __init__(self, bot: Bot, inbox: UpdateRecorder, *, poll_s: int = POLL_S) -> None:
         self._bot = bot

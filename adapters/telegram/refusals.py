@@ -97,7 +97,7 @@ class MovedError(PlatformError):
 
 @asynccontextmanager
 async def explained() -> AsyncIterator[None]:
-    """Raise Telegram's errors as PlatformError, which says whether the error may pass and when to retry."""
+    """Raise Telegram's errors as PlatformError, which says whether and when a retry may help."""
     try:
         yield
     except RetryAfter as error:

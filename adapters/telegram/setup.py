@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from adapters.telegram.settings import TelegramSettings
 
-#: Commands, each with the text that people see beside it, by language (an ISO 639-1 code, or '' for all other
-#: languages).
+#: Language -> the bot's commands, each with the description that people see. The language is an ISO 639-1 code, or ''
+#: for all other languages.
 COMMANDS: Mapping[str, Mapping[str, str]] = {
     "": {
         "pending": "What waits for an answer",

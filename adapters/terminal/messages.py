@@ -158,8 +158,8 @@ def countdown(call: Call | None, more: int, now: datetime, width: int, wording: 
     return next((text for text in told if wcswidth(text) <= width), told[-1])
 
 
-#: The variants of the bottom line, from the widest to the narrowest. Each comes without and with the number of other
-#: requests.
+#: The catalogue keys of the bottom line's variants, from the widest to the narrowest. These are without the number of
+#: other requests.
 _PLAIN = ("terminal.left", "terminal.left", "terminal.narrow", "terminal.left", "terminal.narrow")
 _COUNTED = (
     *("terminal.left.more", "terminal.left.more", "terminal.narrow.more"),
@@ -182,8 +182,8 @@ class _Line(Struct, frozen=True):
     text: str
     indent: str = ""
     style: str = ""
-    #: The further indentation of the rows after the first, if the line is broken. It keeps the rest of a broken line
-    #: from looking like a separate line.
+    #: If the line is broken, the rows after the first get this further indentation, so that they don't look like
+    #: separate lines.
     hang: str = ""
 
 
@@ -214,7 +214,8 @@ def thing(parts: Sequence[Part], width: int) -> Iterator[str]:
 
 
 def _thing(parts: Sequence[Part]) -> Iterator[_Line]:
-    """Yield the lines of the request. A short value is beside its name; anything else is on separate lines.
+    """Yield the lines of the request. A short value follows its name in the same line; anything else is on separate
+    lines.
 
     Each line of a block has a bar before it, so that it doesn't look like an argument. Two kinds of blocks have no bar:
     a first block of one line, such as a command, and a diff, whose lines begin with signs.

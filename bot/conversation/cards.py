@@ -59,7 +59,7 @@ class Cards:
     async def correct(self, heard: Press, route: str, answer: Answer) -> None:
         """Edit the pressed message if it is a second card of a decided call.
 
-        The outbox can't edit it, because only the first card is stored.
+        The outbox edits only the card that is stored, which is the first message.
         """
         call = answer.call
         if call is None or not heard.message or isinstance(answer.error, NotApprover):

@@ -98,7 +98,7 @@ class Commands:
         return "\n".join([told, *(await self._links(call) if linked else [])])
 
     async def _sessions(self, heard: Command) -> str:
-        """Return the agents' sessions whose pending requests the person may see (`_for`), as text."""
+        """Return the text about the agents' sessions whose pending requests the person may see (see `_for`)."""
         wording, private = self._voice.wording(heard), self._voice.is_private(heard)
         lines: list[str] = []
         for session in waiting_sessions(await self._for(heard)):

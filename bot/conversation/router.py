@@ -65,7 +65,9 @@ class Router:
             self._stored.listen(surface, self._voice)
 
     def leave(self, surface: str) -> None:
-        """Stop delivering the messages of agents' turns on this surface. The turns there stay open."""
+        """Stop delivering the messages of agents' turns on this surface. Open turns wait until `listen` is called
+        again.
+        """
         if self._stored is not None:
             self._stored.leave(surface, self._voice)
 

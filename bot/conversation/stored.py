@@ -67,8 +67,8 @@ class StoredTurns:
         #: Limits explanations to one explanation a minute for each call.
         self._explained = Patience(time.monotonic)
         self._said: FIFOCache[str, deque[tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
-        #: Id of each message that was said to other people -> (conversation, line). A thread may begin below such a
-        #: message.
+        #: Id of each message that a person wrote to other people -> (conversation, (author, text)). A thread may begin
+        #: below the message.
         self._roots: FIFOCache[str, tuple[str, tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
 
     @property
@@ -85,7 +85,7 @@ class StoredTurns:
         self._service.accompany(self._resume())
 
     def leave(self, surface: str, voice: Voice) -> None:
-        """Remove a voice. The turns of a conversation that has no other voice stay open."""
+        """Remove a voice. If a conversation has no other voice, its turns wait until it has one."""
         voices = self._voices.get(surface, [])
         if voice in voices:
             voices.remove(voice)
@@ -156,8 +156,8 @@ class StoredTurns:
     async def _explain(self, heard: Text, call: Call, voice: Voice) -> None:
         """Send the agent's answer to a person's question about a card.
 
-        `framed` marks the answer as the agent's words. The answer's message is bound to no call, so a yes to it
-        approves nothing.
+        `framed` marks the answer as the agent's words. The answer's message belongs to no call, so a yes to it approves
+        nothing.
         """
         try:
             turns = await self._store.open_turns()
@@ -175,9 +175,9 @@ class StoredTurns:
             _log.warning("turn.not_explained", {"ref": call.ref, "why": str(error)})
 
     async def stop(self, heard: Text, voice: Voice) -> bool:
-        """In a conversation, end the turns that this person may end, and tell people so.
+        """In the conversation of a text, end the turns that its author may end, and send people a message about this.
 
-        Return whether there was such a turn.
+        Return whether there was a turn to end.
         """
         withdrawn = await self._end(heard)
         if withdrawn is None:
@@ -439,7 +439,7 @@ def framed(agent: str, text: str, wording: Wording) -> str:
 def _name(heard: Heard) -> str:
     """Return the id of the turn that an event begins: the event's own id, or a random id for an event without an id.
 
-    An event that comes twice has the same id each time, so it begins only one turn.
+    If the same event comes twice, both have the same id, and begin only one turn.
     """
     return ":".join(heard.event) if heard.event else f"{heard.conversation}:{secrets.token_hex(8)}"
 

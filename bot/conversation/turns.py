@@ -90,9 +90,9 @@ class Turns:
         return True
 
     async def forget(self, heard: Heard) -> None:
-        """Make the agent forget the earlier turns of a conversation.
+        """Let the agent forget the earlier turns of the event's conversation.
 
-        Refuse this to a person who may start no turns there.
+        If the person who asks for this may start no turns there, refuse it.
         """
         if not self._may_ask(heard):
             return await self._refuse(heard)
@@ -143,14 +143,16 @@ class Turns:
         return None
 
     async def _store(self, heard: Text, stored: StoredTurns) -> None:
-        """Begin a stored turn for a person who may ask. Other people's texts are only kept as quotations."""
+        """Begin a stored turn for a person who may ask. If the person may not ask, only remember the text, as a
+        quotation for the agent.
+        """
         if heard.addressed and self._may_ask(heard):
             return await stored.begin(heard, self._voice)
         stored.overheard(heard.conversation, self._voice.principal(heard), heard.text, heard.message)
         return await self._refuse(heard) if heard.addressed else None
 
     def _help(self, heard: Heard) -> str:
-        """Return the help text for the person who sent the event: what the person may say in that conversation."""
+        """Return the help text for the person who sent the event: what this person may do in the conversation."""
         agent, wording = self._stored.agent if self._stored else self._agent, self._voice.wording(heard)
         return agent.help(wording) if self._may_ask(heard) else wording.say(self._voice.surface.help)
 
@@ -159,7 +161,7 @@ class Turns:
         return self._voice.gate.access.may_ask(self._voice.principal(heard), heard.conversation)
 
     async def _refuse(self, heard: Heard) -> None:
-        """Tell a person that they may start no turns there."""
+        """Answer that the person may start no turns in this conversation."""
         refused = NotApprover(fact(Refusal.REQUESTER, who=self._voice.principal(heard)))
         told = f"{refused.told(self._voice.wording(heard))} {self._voice.whoami(heard)}"
         await self._voice.tell(heard, told, alone=True)
@@ -167,7 +169,7 @@ class Turns:
     async def _explain(self, heard: Text) -> None:
         """Show the pending calls of this conversation in full, if the person may see them.
 
-        If there is only one such call, and the agent can explain it, the agent answers instead.
+        If there is only one pending call, and the agent can explain it, the agent answers instead.
         """
         waiting = await self._voice.store.pending(origin=heard.conversation)
         calls = [call for call in waiting if self._voice.may_see(heard, call)]

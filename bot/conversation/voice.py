@@ -199,7 +199,7 @@ class Voice:
             await self.talker.tell(heard.conversation, text, about=ref, answers=heard.message)
 
     async def entitle(self, heard: Text) -> None:
-        """Name a conversation with the agent after the first words in it."""
+        """Give a conversation with the agent a title: the beginning of its first text."""
         await self.talker.entitle(heard.conversation, one_line(mask(heard.text), _TITLE))
 
     def may_question(self, heard: Text, about: Call | None) -> bool:
@@ -235,7 +235,7 @@ class Voice:
     def is_private(self, heard: Heard) -> bool:
         """Return whether the event happened in the person's private conversation with the service, or a thread of it.
 
-        The name of such a conversation is the person's identity.
+        A private conversation has the person's identity as its name.
         """
         people = self.gate.people
         names = {heard.identity, *people.identities(self.principal(heard))}

@@ -1,6 +1,6 @@
 """Handles texts, emoji and reasons of people.
 
-The gate gets the texts that may answer a card; the agent gets all others.
+The gate gets the texts that may answer a card; the agent gets all other texts.
 """
 
 from __future__ import annotations

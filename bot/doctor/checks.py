@@ -293,7 +293,7 @@ def _astray(settings: Settings, people: Directory) -> Iterator[Check]:
 
 
 def _origins(settings: Settings, people: Directory) -> Iterator[Check]:
-    """Yield a check for each place where calls are asked for: who may ask and approve there, and where the cards go."""
+    """Yield a check for each origin of calls: who may ask and approve there, and to which routes the cards go."""
     listed = (place for place in people.conversations if place != LOCAL)
     for origin in dict.fromkeys((LOCAL, *listed, *_origins_of_tokens(settings))):
         requesters = people.requesters_for(origin)
@@ -640,7 +640,9 @@ def _policy(settings: Settings) -> Iterator[Check]:
 
 
 def _document(settings: Settings) -> Check:
-    """Check the policy that the next start would use. Raises SettingsError if there is no policy with that name."""
+    """Return the check of the policy that the next start would use. Raises SettingsError if there is no policy with its
+    name.
+    """
     from bot.compose import policy_library
     from bot.policies import need_engine
 

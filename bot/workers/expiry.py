@@ -49,7 +49,7 @@ class Expiry:
             await self._sweep
 
     def changed(self, call: Call) -> None:
-        """Set the timer for this call if it is due before all others."""
+        """Set the timer for this call if the call is due before the time for which the timer is set."""
         if call.due_at is not None and (self._armed_for is None or call.due_at < self._armed_for):
             self._arm(call.due_at)
 

@@ -1,6 +1,7 @@
-"""Handles the events of the inbox, in order within each conversation, until each is done or has failed five times.
+"""Handles the events of the inbox: in each conversation one after the other, each until it is done or has failed five
+times.
 
-Conversations don't wait for one another: a slow platform or a failing event delays only its own conversation.
+Conversations don't wait for one another: a slow platform or a failing event delays only one conversation.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ class Intake:
             await self._finish()
 
     async def _begin(self) -> None:
-        """Start to handle the next event of each conversation in which no event is being handled."""
+        """Begin to handle the next event of each conversation in which no event is being handled now."""
         try:
             events = await self._store.incoming(_AT_ONCE + len(self._busy) + self._foreign)
         except Unavailable as error:

@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 _PAGE = 20
 _PAUSE_S = 0.05
 _REF_TICK = timedelta(milliseconds=1)
-#: Seconds from one round through all calls to the next. Ages are counted in days.
+#: The seconds from one round through all calls to the next. This is often enough, because ages are counted in days.
 _EVERY_S = 6 * 3600.0
 
 

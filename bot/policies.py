@@ -165,7 +165,7 @@ class Policies:
             await self._record(Event.POLICY_LOADED)
 
     def troubles(self) -> Sequence[str]:
-        """Return [the reason why the document's newest text doesn't apply], or [] if it applies."""
+        """Return a list with the reason why the document's newest text doesn't apply. Return [] if it applies."""
         return [self._trouble] if self._trouble else []
 
     async def start(self, store: Calls) -> None:

@@ -72,7 +72,7 @@ async def _take(wait_s: float, stopping: asyncio.Event, path: Path, keys: Path |
     stopped.
 
     A stopping service gives up the lock last, when its tools have ended, its answers are written and its ports are
-    free. Raises FolderInUse at the end of the wait, and _StoppedError if this service shall stop.
+    free. Raises FolderInUse at the end of the wait, and _StoppedError if a signal asks this service to stop.
     """
     clock = asyncio.get_running_loop().time
     give_up, said = clock() + wait_s, False

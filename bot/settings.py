@@ -287,7 +287,10 @@ class McpServerSettings(_Part):
 
     @model_validator(mode="after")
     def _one_way(self) -> McpServerSettings:
-        """Refuse a server that has both a command and a URL, or neither, or settings that only the other kind has."""
+        """Refuse a server that has both a command and a URL, or neither, or settings that only the other kind has.
+
+        Also refuse a URL that isn't an address of HTTP.
+        """
         if bool(self.command) == bool(self.url):
             raise ValueError(say("setting.mcp.one"))
         if self.url and (self.env or self.env_files or self.env_pass):

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from hitl.ports import Change
 
 _log = logging.getLogger(__name__)
-#: The `traceparent` of at most this many calls is remembered, and for at most this many calls that their trace was
-#: sent.
+#: The `traceparent` of at most this many calls is remembered. Of at most this many calls, this module remembers that
+#: their trace was sent.
 _REMEMBERED = 10_000
 _RESULTS = frozenset(map(Event, Result))
 _RUNS = frozenset(Event(decision.value) for decision in MAY_RUN)

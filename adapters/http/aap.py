@@ -57,8 +57,8 @@ _OWN_TOOLS = "aap"
 KEYS = "aap:"
 #: The longest wait of one request, in seconds. The protocol sets this limit.
 _LONGEST_WAIT_S = 30
-#: The field `context` has at most this many bytes. The record keeps it, even when retention erases the call's
-#: arguments.
+#: The fields that only the record holds (`context`, `server` and `timeout`) have at most this many bytes together. The
+#: record keeps them, even when retention erases the call's arguments.
 _LONGEST_CONTEXT = 16_384
 #: Our decision -> the protocol's status. Any other decision, such as UNDELIVERABLE, becomes "denied".
 _STATUSES: Mapping[Decision | None, str] = {

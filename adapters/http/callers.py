@@ -120,8 +120,8 @@ class Authenticator:
         """Return the caller of a request.
 
         Raises Unauthenticated for a TCP request without a valid token, and InvalidConfirmation for a token on the Unix
-        socket. On the Unix socket, raises NotApprover for a user who is on no list of people, and for a process that
-        this service started to run a tool. `Gate.refuse_peer` records each NotApprover.
+        socket. On the Unix socket, raises NotApprover for a user who is on no list of people, and for a command or MCP
+        server that this service runs. `Gate.refuse_peer` records each NotApprover.
         """
         peer: Peer = scope["state"][PEER]
         authorization = Headers(scope=scope).get("authorization")

@@ -117,8 +117,9 @@ class Poller:
     def _patience(self) -> int:
         """Return how many seconds the next poll waits for updates.
 
-        After trouble, this is 0, to find out quickly whether Telegram answers again. If another poller took our
-        updates, it is the whole time, because only a full long poll shows that the other poller is gone.
+        At the start and after trouble, the result is 0, to find out quickly whether Telegram answers. If another poller
+        took our updates, the result is the whole time, because only a full long poll shows that the other poller is
+        gone.
         """
         return 0 if self.trouble and not self._rivalled else self._poll_s
 

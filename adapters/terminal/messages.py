@@ -158,8 +158,8 @@ def countdown(call: Call | None, more: int, now: datetime, width: int, wording: 
     return next((text for text in told if wcswidth(text) <= width), told[-1])
 
 
-#: The catalogue keys of the bottom line's variants, from the widest to the narrowest. These are without the number of
-#: other requests.
+#: The catalogue keys of the bottom line's variants, from the widest to the narrowest: first without the number of other
+#: requests, then with it.
 _PLAIN = ("terminal.left", "terminal.left", "terminal.narrow", "terminal.left", "terminal.narrow")
 _COUNTED = (
     *("terminal.left.more", "terminal.left.more", "terminal.narrow.more"),

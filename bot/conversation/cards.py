@@ -57,9 +57,9 @@ class Cards:
         await self._adopt(heard, call, route)
 
     async def correct(self, heard: Press, route: str, answer: Answer) -> None:
-        """Edit the pressed message if it is a second card of a decided call.
+        """If the pressed message is a second card of a decided call, edit the message.
 
-        The outbox edits only the card that is stored, which is the first message.
+        The outbox doesn't edit it, because only the first message is stored as the card.
         """
         call = answer.call
         if call is None or not heard.message or isinstance(answer.error, NotApprover):

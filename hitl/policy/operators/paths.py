@@ -50,7 +50,7 @@ def _glob(pattern: str) -> Glob:
 
 
 def _contenox_globs(value: Any) -> tuple[Glob | None, ...]:
-    """Return the compiled glob of a contenox document, as a tuple of one.
+    """Return a tuple with the compiled glob of a contenox document.
 
     A malformed glob, which contenox loads but never matches, becomes None. The condition then answers UNSURE.
     """
@@ -153,7 +153,7 @@ def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
 
 
 def hints(globs: Sequence[Glob | None]) -> Callable[[str], bool] | None:
-    """Return a quick test of a text: False if none of the globs can cover it.
+    """Return a quick function of a text. It returns False if none of the globs can cover the text.
 
     Return None if one of the globs has no literal part to search for.
     """
@@ -161,7 +161,10 @@ def hints(globs: Sequence[Glob | None]) -> Callable[[str], bool] | None:
 
 
 def _may_cover(scope: CallScope, globs: Sequence[Glob | None], text: str) -> list[Glob | None]:
-    """Return the globs that may cover a path, found by their literals. Compiling all of them would take far longer."""
+    """Return the globs that may cover a path, because the path has their literal parts.
+
+    Compiling all globs would take far longer.
+    """
     looks = ((one, hints((one,))) for one in globs)
     return [one for one, quick in looks if quick is None or not scope.paths.has_no_name(text, quick)]
 

@@ -675,7 +675,7 @@ def load(
     document: str,
     *,
     name: str,
-    format: text.Format | None = None,  # noqa: A002 - callers know it as format=
+    format: text.Format | None = None,  # noqa: A002 - callers pass format=...
     paths: Paths | None = None,
     resolver: Resolver | None = None,
 ) -> Policy:

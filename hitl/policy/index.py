@@ -188,7 +188,7 @@ class _Argument:
                 self.absent.append(at)
                 if whole and not (
                     rule.textual and gate.op == "eq"
-                ):  # an absent argument isn't equal to the value, so the rule leaves no doubt
+                ):  # in contenox, an absent argument isn't equal to any value, so this rule answers NO
                     self.doubted = at
         return filed
 

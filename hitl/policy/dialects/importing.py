@@ -42,7 +42,7 @@ class Imported:
         return notes + yaml.safe_dump(self.document, sort_keys=False, allow_unicode=True, width=110)
 
 
-def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A002 - callers know it as format=
+def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A002 - callers pass format=...
     """Return the translation of another system's document, with the differences of the verdicts.
 
     Raises:

@@ -32,7 +32,8 @@ from hitl.policy.three_valued import NO, UNSURE, YES, opposite
 
 _MAX_WILD = 256
 _MIN_HINT = 3
-_HINTED_COST, _PATH_COST = 2, 40  # units of the budget for a search for a glob's literals, and for a full judgement
+# Units of the call's budget: for searching a text for a glob's literals, and for judging a path by the glob itself.
+_HINTED_COST, _PATH_COST = 2, 40
 
 
 def _globs(value: Any) -> tuple[Glob | None, ...]:

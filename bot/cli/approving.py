@@ -87,8 +87,10 @@ def show(target: Target, config: Config = None, socket: SocketFile = None, json:
 
 
 def _where(row: dict[str, Any]) -> str:
-    """Return the place where a card arrived, or the place and the reason if it didn't; '' for other lines of the
-    record.
+    """Return one line of text about a card for a line of the record: the place where the card arrived, or the place
+    where it didn't, and why.
+
+    Return '' for a line of the record about another event.
     """
     from hitl.cards.text import one_line
 
@@ -184,7 +186,7 @@ def _confirms(confirm: str | None, target: str) -> bool:
 
 
 def _left(call: dict[str, Any]) -> str:
-    """Return the time that people still have to answer, as text, such as `4:59 left`."""
+    """Return the time that is left for an answer to a request, as text, such as `4:59 left`."""
     from hitl.cards.lines import time_left
 
     left = datetime.fromisoformat(call["expires_at"]) - datetime.now(UTC)

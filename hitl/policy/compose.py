@@ -130,7 +130,7 @@ def _appended(first: Sequence[Rule], then: Sequence[Rule]) -> tuple[Rule, ...]:
 
 
 def _without_effect(own: Checked, preset: Checked, parsed: text.ParsedDocument) -> list[Problem]:
-    """Warn of each action of the document that has no effect because the preset's action is stricter."""
+    """Return a warning for each action of the document that has no effect, because the preset's action is stricter."""
     found = []
     stated = _default(own)
     if stated is not None and ACTIONS.index(stated) < ACTIONS.index(_stricter(None, _default(preset))):

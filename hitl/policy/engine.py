@@ -177,9 +177,9 @@ _COMMANDS = frozenset(("argv", "command", f"{ROLE}command"))
 
 
 def _beside(known: Shape, role: str) -> tuple[str, ...]:
-    """Return the further arguments that a condition on this role also looks at.
+    """Return the arguments that a condition on a role looks at, besides the arguments with this role.
 
-    A condition on a command also looks at the command's working folder. Other roles have no further arguments.
+    A condition on ``@command`` also looks at the command's working folder. For any other role, return ().
     """
     return known.folder if role == "command" else ()
 

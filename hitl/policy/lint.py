@@ -53,7 +53,7 @@ def findings(checked: Checked) -> list[Problem]:
 
 
 def _before_denies(checked: Checked) -> list[Problem]:
-    """Warn of each deny rule after an allow rule that allows some of the calls which the deny rule is for.
+    """Return a warning for each deny rule after an allow rule that allows some of the deny rule's calls.
 
     If the deny rule is a preset's, an allow rule of the document with conditions is no mistake. It is probably meant as
     an exception to the preset.
@@ -82,7 +82,7 @@ def _too_early(allow: Rule, deny: Rule) -> Problem:
 
 
 def _not_told(checked: Checked) -> list[Problem]:
-    """Warn of each allow rule that doesn't require an argument which an earlier deny rule tests.
+    """Return a warning for each allow rule that doesn't require an argument which an earlier deny rule tests.
 
     For a call without that argument, nobody can tell whether the deny rule applies. So a person is asked, although the
     author meant to allow the call.
@@ -129,9 +129,7 @@ _TOOLS = names("bash zsh powershell read write edit grep glob ls cat rm")
 
 
 def _groups(checked: Checked) -> list[Problem]:
-    """Warn of rules whose ``tools`` has a name that looks like the name of a tool. ``tools`` takes the names of tool
-    groups.
-    """
+    """Return a warning for each rule whose ``tools``, the names of tool groups, has a name that looks like a tool."""
     used = {name for rule in _own(checked) for name in rule.tool}
     found: list[Problem] = []
     for rule in _own(checked):
@@ -150,8 +148,8 @@ def _begins_with_verb(name: str) -> bool:
 
 
 def _keys(checked: Checked) -> list[Problem]:
-    """Warn of conditions whose key has dots, such as ``user.name``. Such a key names one argument, not a value inside
-    it.
+    """Return a warning for each condition whose key has dots, such as ``user.name``. A key with dots names one
+    argument, not a value inside an argument.
     """
     found: list[Problem] = []
     for rule in _own(checked):

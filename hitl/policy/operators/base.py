@@ -198,7 +198,7 @@ SCALAR: Mapping[str, Any] = {"type": ["string", "number", "boolean", "null"]}
 class Operator:
     """An operator of conditions: which keys and values it takes, and how it is compiled."""
 
-    #: Returns the condition's value for the value in the document. Raises BadValue.
+    #: A function that takes the value in the document and returns the condition's value. It raises BadValue.
     check: Callable[[Any], Any]
     build: Callable[[Condition, ConditionUse], Test]
     #: The values that the operator takes: in words for messages (``takes``), and as JSON Schema (``schema``).

@@ -288,8 +288,8 @@ class _Reader:
     def _counted(self) -> bool:
         """Return whether the number of operands is known.
 
-        It isn't known if a word may become several operands when the line runs. The last operands would then have other
-        kinds.
+        It isn't known if a word may become several operands when the line runs. With more operands, the last operands
+        would have other kinds.
         """
         return not any(word.loose for word in self.plain) and not any(map(_many, self.plain[-1:]))
 

@@ -282,5 +282,7 @@ def hijacks(variable: str) -> bool:
 
 
 def plain_name(base: str) -> str:
-    """Return a program's name in lower case and without ``.exe``. Some systems find the program by that name, too."""
+    """Return a program's name in lower case and without ``.exe``, because some systems run the same program by that
+    name.
+    """
     return base.lower().removesuffix(".exe")

@@ -56,7 +56,7 @@ _FIND_WRITES = frozenset({"-delete", "-fprint", "-fprint0", "-fprintf", "-fls"})
 class Run:
     """A command that may run other commands.
 
-    ``reader`` records what it finds. ``base`` is the base name of the program, ``words`` are all words, and ``origin``
+    ``reader`` records these commands. ``base`` is the base name of the program, ``words`` are all words, and ``origin``
     is the command's node in the syntax tree, or None.
     """
 

@@ -1,4 +1,4 @@
-"""The pauses between attempts at something that failed."""
+"""The pauses between the attempts at an action that fails, such as sending a message."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ LONGEST_S = _PAUSES_S[-1]
 
 
 def pause_after(failures: int) -> float:
-    """Return the pause in seconds after a failure, if `failures` other failures came directly before it."""
+    """Return the pause in seconds after a failure. `failures` is the number of failures in a row before it."""
     return _PAUSES_S[min(failures, len(_PAUSES_S) - 1)]
 
 
 class Backoff:
-    """Counts failures in a row. The pauses in seconds are 1, 2, 5, and then always 15."""
+    """Counts failures in a row, and gives the pause after each: 1, 2, 5, and then always 15 seconds."""
 
     def __init__(self) -> None:
         self._failures = 0

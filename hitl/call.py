@@ -31,7 +31,7 @@ class State(StrEnum):
 
 
 class Decision(StrEnum):
-    """The outcomes of asking whether a call may run. The call may run only after `allowed` or `approved`."""
+    """The decision on a call. The call may run only after `allowed` or `approved`."""
 
     ALLOWED = "allowed"
     DENIED = "denied"
@@ -95,7 +95,10 @@ class Mode(StrEnum):
 
 
 class Runs(StrEnum):
-    """The side that runs an approved call: this service or the caller. The body of a request never chooses it."""
+    """The program that runs an approved call: this service or the caller.
+
+    The interface that takes the request (HTTP, MCP, ...) sets this value. No field of a request can set it.
+    """
 
     SERVICE = "service"
     CALLER = "caller"
@@ -127,7 +130,11 @@ class PolicyCall(Struct, frozen=True):
 
 
 class Reason(StrEnum):
-    """The source of a verdict: a rule, the default, an error of the policy, the mode, or the operator's fallback."""
+    """The source of a verdict.
+
+    It is a rule, the policy's default, an error of the policy, the mode of the installation, or the operator's setting
+    `fallback` (for a call that no surface can show).
+    """
 
     MATCHED_RULE = "matched_rule"
     FORBIDDEN = "forbidden"
@@ -145,8 +152,8 @@ class CardTerms(Struct, frozen=True):
     caller wrote the arguments.
     """
 
-    #: A headline for the card, with arguments in braces (`hitl.cards.templates`): "Pay {amount} {currency} to {to}". ''
-    #: means the usual headline.
+    #: A headline for the card, with arguments in braces (`hitl.cards.templates`), such as
+    #: "Pay {amount} {currency} to {to}". An empty text means the usual headline.
     headline: str = ""
     #: One sentence about undoing the call, or '' if nothing is known about that. Text between backticks is a command.
     undo: str = ""
@@ -165,8 +172,9 @@ class CardTerms(Struct, frozen=True):
 class Verdict(Struct, frozen=True):
     """The policy's verdict on one call, and the conditions under which the call may be approved and run.
 
-    If `approvers` is None, the conversation's or the installation's list applies. `rule` is None if no rule matched.
-    `why` is one short sentence for people that explains the risk. `policy` is the digest of the document.
+    If `approvers` is None, the conversation's list of approvers applies, or else the installation's list. `rule` is
+    None if no rule matched. `why` is one short sentence for people that explains the risk. `policy` is the digest of
+    the policy document.
     """
 
     action: Action
@@ -197,11 +205,10 @@ class Verdict(Struct, frozen=True):
 class Ask(Struct, frozen=True):
     """A request for a tool call, before the gate judges it.
 
-    It holds the agent's words, and the facts that the caller's credentials prove. `requester` is a principal. `origin`
-    is the conversation in which the call was asked for. `note` holds the agent's own words, and the card marks them as
-    the agent's. If `must_ask` is true, a person is asked even if the policy would allow the call. No field can demand
-    the opposite. `key` is the caller's idempotency key, unique for each requester. `previous` names an ended call that
-    this call repeats.
+    `requester` is a principal, and the caller's credentials prove it. `origin` is the conversation in which the call
+    was asked for. `note` holds the agent's own words, and the card marks them as the agent's. If `must_ask` is true, a
+    person is asked even if the policy would allow the call. No field demands that a call runs unasked. `key` is the
+    caller's idempotency key, unique for each requester. `previous` names an ended call that this call repeats.
     """
 
     tools: str
@@ -223,13 +230,17 @@ class Ask(Struct, frozen=True):
     routes: tuple[str, ...] = ()
     #: The one surface that gets the card, for a test of that surface. '' means every surface of the routes.
     surface: str = ""
-    #: Data that the interface got with the request and must return with the call, as JSON types. They are stored in the
-    #: first line of the call's record, and decide nothing.
+    #: Data, as JSON types, that came with the request and that the same interface (HTTP, MCP, ...) returns with the
+    #: call. They are stored in the first line of the call's audit record, and affect no decision.
     submitted: Mapping[str, Any] = msgspec.field(default_factory=dict)
 
 
 class ToolInfo(Struct, frozen=True):
-    """An executor's facts about one of its tools. `definition` is the SHA-256 over the tool's declaration."""
+    """An executor's description of one of its tools.
+
+    `executor` names the executor. `definition` is the SHA-256 over the tool's definition, so that a changed tool is
+    noticed. `idempotent` says that a second run with the same arguments changes nothing more.
+    """
 
     executor: str
     definition: str
@@ -247,14 +258,15 @@ ISOLATED: Final = frozenset((("confinement", "bubblewrap"), ("confinement", "nam
 
 
 class Preparation(Struct, frozen=True):
-    """An executor's findings about a call, before anyone is asked.
+    """An executor's description of the effects of a call. The executor makes it before any person is asked.
 
-    `preconditions` are facts that must still hold when the call runs (`base:notes.txt` -> SHA-256 of the file).
-    `preview` is a unified diff of everything that the call would change. It must show the whole effect of the text
-    arguments, because the card shows it in place of these arguments. `sentence` follows "wants to" on the card: `delete
-    notes.txt`, without a full stop. `notes` are warnings (`not confined`). `floor` is the lowest risk that a policy may
-    give. `undo` is one sentence about undoing the call, or '' if nothing is known about that. `unbound` says that the
-    call runs files that `preconditions` don't cover, so it never runs unasked.
+    `preconditions` are (name, value) pairs that must be the same when the call runs, such as `base:notes.txt` and the
+    SHA-256 of that file. `preview` is a unified diff of everything that the call would change. It must show the whole
+    effect of the text arguments, because the card shows it in place of these arguments. `sentence` is the phrase after
+    "wants to" on the card, such as `delete notes.txt`, without a full stop. `notes` are warnings, such as `not
+    confined`. `floor` is the lowest risk that a policy may give to the call. `undo` is one sentence about undoing the
+    call, or '' if nothing is known about that. `unbound` says that the call runs files that `preconditions` don't
+    cover. Such a call never runs unasked.
     """
 
     sentence: str
@@ -268,7 +280,11 @@ class Preparation(Struct, frozen=True):
 
 
 class Claim(Struct, frozen=True):
-    """The permission to run a call once: its owner, the SHA-256 of the owner's secret, its end, and its MAC."""
+    """The stored permission to run a call once.
+
+    `owner` is the claimant, and `until` is the end of the permission. `secret_hash` is the SHA-256 of a random secret.
+    The claimant keeps the secret, and proves with it that the claim is its own.
+    """
 
     owner: str
     secret_hash: str
@@ -282,9 +298,9 @@ class Call(Struct, frozen=True):
     The fields above `row_mac` never change after the call is stored, except that retention erases some. `row_mac` is
     the MAC over them.
 
-    `due_at` is the next time at which the clock changes the call, or None if the clock changes nothing more. For a
-    pending call it is the deadline. After an approval it is the end of the claim window, and after the claim the end of
-    the lease. After a rejection for which Sayso asks a reason, it is the end of the wait for that reason.
+    `due_at` is the next time at which Sayso changes the call if nobody else has changed it, or None if there is no such
+    time. For a pending call it is the deadline. After an approval it is the end of the claim window, and after the
+    claim the end of the lease. If Sayso asked for the reason of a rejection, it is the end of the wait for that reason.
 
     `reason` is '' if Sayso asked for a reason and none came.
     """
@@ -358,7 +374,7 @@ class Call(Struct, frozen=True):
     def ended(self) -> bool:
         """Whether the call has ended.
 
-        After its end, only a late report, the reason for a rejection, or retention changes it.
+        After its end, only a late report of the run, the reason for a rejection, or retention changes the call.
         """
         return self.state not in {State.AWAITING, State.EXECUTING}
 
@@ -368,7 +384,7 @@ class Call(Struct, frozen=True):
         return self.decision is Decision.REJECTED and self.due_at is not None
 
     def evolve(self, **changes: Any) -> Call:
-        """Return a copy with some fields changed. The caller must raise the version."""
+        """Return a copy with some fields changed. If the copy will be stored, `changes` must raise `version`."""
         return replace(self, **changes)
 
 
@@ -397,7 +413,10 @@ _STATUSES: Mapping[str, Status] = {status.value: status for status in Status}
 
 
 class Vote(Struct, frozen=True):
-    """One approver's yes or no, with a MAC. `pressed_at` is when the person acted, `at` when the vote was committed."""
+    """One approver's approval or rejection of a call, with a MAC.
+
+    `pressed_at` is the time when the person acted. `at` is the time when the vote was committed.
+    """
 
     ref: str
     principal: str
@@ -448,10 +467,10 @@ class Reply(Struct, frozen=True):
     - `answers`: the platform's id of the message that the reply answers or reacts to.
     - `thread`: the platform's id of the message that began the reply's thread.
     - `private`: whether text that points to no call may decide in this conversation.
-    - `follows`: for text that points to no call, the ref that the latest message of somebody else there is about, or
-      None.
-    - `addressed`: whether the text is meant for Sayso rather than for other people there.
-    - `confirmed`: whether this is an explicit second confirmation.
+    - `follows`: for text that points to no call: the ref of the call that the latest message in the conversation is
+      about, not counting the sender's own messages. It is None if that message is about no call or isn't known.
+    - `addressed`: whether the text is meant for Sayso rather than for other people in the conversation.
+    - `confirmed`: whether the reply says that it is the second of two confirmations (only the API can say this).
     - `event`: source and id of the inbox row that holds the raw event.
     - `received_at`: when that row was written, by the store's clock. The clock of a platform (`pressed_at`) may differ.
     - `spans`: the formatted parts of the text.
@@ -482,7 +501,7 @@ class Reply(Struct, frozen=True):
 
 
 class Lease(Struct, frozen=True):
-    """A claimant's permission to run the stored call until a given time."""
+    """The claimed call, as its claimant gets it, and the time until which the claimant may run it."""
 
     call: Call
     owner: str
@@ -602,14 +621,20 @@ class Sending(Struct, frozen=True):
 
 
 class PromptKind(StrEnum):
-    """The kinds of prompts: the person gave the first of two confirmations, or the person opened the details."""
+    """The kinds of prompts.
+
+    `confirm`: the person gave the first of two confirmations. `viewed`: the person opened the details.
+    """
 
     CONFIRM = "confirm"
     VIEWED = "viewed"
 
 
 class Prompt(Struct, frozen=True):
-    """A stored step of one person towards approving one call. A later approval by that person depends on it."""
+    """A stored note that a person has done the first of two steps: a first confirmation, or a look at the details.
+
+    Some calls demand such a step before the person's approval counts.
+    """
 
     ref: str
     principal: str

@@ -1,7 +1,7 @@
-"""Counts the open connections of this process, and refuses a connection that would leave too few for others.
+"""Counts the open connections of this process, and refuses a connection if too few would be left for other peers.
 
-All listeners share one `Connections`: the API's socket and port, the MCP socket, and the port for metrics. Otherwise
-one peer could take the file descriptors of all of them.
+All listeners share one `Connections`: the API's socket and port, the MCP socket, and the port for metrics. With a count
+for each listener, one peer could use up the file descriptors of the whole process.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _MOST_LINGERING = 16
 class Party(Enum):
     """The kinds of peers, which have different shares of the connections."""
 
-    #: A listed user of this machine.
+    #: A user of this machine whom the operator's lists of people name.
     LISTED = "listed"
-    #: An address on a network. Its caller isn't known before a request is read.
+    #: A network address. Sayso doesn't know the caller behind it before it reads a request.
     REMOTE = "remote"
-    #: A user of this machine who is on no list. Each of their requests is refused.
+    #: A user of this machine whom no list of people names. Each of their requests is refused.
     UNLISTED = "unlisted"
     #: A command that this service runs. Each of its requests is refused.
     COMMAND = "command"
@@ -48,9 +48,9 @@ class Connections:
         self._lingering = 0
 
     def enter(self, peer: str, party: Party) -> bool:
-        """Count one more connection of a peer until `leave`, and return True.
+        """Count one more connection of a peer, and return True. Return False if that would be too many connections.
 
-        Return False if there would be too many.
+        After True, the caller must call `leave` when the connection closes.
         """
         own, kind = self._counts[peer, party], self._counts[party]
         of_kind = max(_FEW, int(self.most * _SHARES[party]))

@@ -31,7 +31,10 @@ class Scope(StrEnum):
 
 
 class OldTokens(StrEnum):
-    """After a restore: keep or end the tokens of the backup, if it isn't known which were revoked after the backup."""
+    """The operator's choice at a restore, if it isn't known which tokens were revoked after the backup was made.
+
+    `keep` keeps all working tokens of the backup, and `end` revokes all of them.
+    """
 
     KEEP = "keep"
     END = "end"
@@ -62,7 +65,7 @@ class Credential(Struct, frozen=True):
 
     @property
     def identity(self) -> str:
-        """The identity of the holder, as the lists of people write it: `token:NAME`."""
+        """The identity of the holder, in the form that the operator's lists of people use: `token:NAME`."""
         return f"token:{self.name}"
 
     def works(self, now: datetime) -> bool:
@@ -70,7 +73,10 @@ class Credential(Struct, frozen=True):
         return self.revoked_at is None and (self.until is None or now < self.until)
 
     def may_name(self, origin: Place) -> bool:
-        """Return whether the holder may name this conversation as the origin of a call. A thread counts as its chat."""
+        """Return whether the holder may name this conversation as the origin of a call.
+
+        A thread may be named if the token lists the thread or its chat.
+        """
         return origin.name in self.origins or origin.chat in self.origins
 
 

@@ -4,9 +4,9 @@ Each message is delivered at least once. The rows of one call on one route go ou
 queued, and each route gets one message at a time. If every surface refuses a card for good, its call becomes
 `undeliverable` at once. After a failure that may pass, the message is tried again until the deadline.
 
-A process can die after the platform took a card and before the store knows the card's message. Then the card is posted
-twice. A press on either copy counts, because its button names the call. The first copy that the store knows stays the
-card, and the other copy is edited so that it says so.
+A process can die after the platform accepted a card and before the id of the card's message was stored. In that case
+the card is posted twice. A press on either copy counts, because its button names the call. The copy whose id is stored
+first is the call's card. The other copy is edited, so that it says that another message is the card.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Delivery:
         self._gate = gate
         self._chats = chats
         self._clock = gate.clock
-        #: Route -> the time until which the platform's rate limits stop edits of pending cards there.
+        #: Route -> the time until which the platform's rate limits stop edits of pending cards on this route.
         self._calm: dict[str, datetime] = {}
         #: The platforms that may be down: after their last failure no message has arrived.
         self._down: set[str] = set()
@@ -98,8 +98,8 @@ class Delivery:
         """Record the message id of a card that was just posted, and handle a second copy.
 
         An earlier process may have posted the card too, and died before it recorded the message. If somebody has
-        pressed a button of that earlier copy, the store knows the earlier copy as the card. In that case the new copy
-        becomes the spare copy.
+        pressed a button of that earlier copy since, the press made Sayso record the earlier copy as the card. In that
+        case the new copy is edited, so that it says that another message is the card.
         """
         route = sending.post.route
         known = await self._store.by_message(message) is not None
@@ -113,8 +113,8 @@ class Delivery:
         try:
             await self._chat(route).spare(route, message, call)
         except PlatformError as error:
-            # The route now has two cards of this call, and this copy doesn't say so. A press on this copy still counts,
-            # and makes Sayso edit it again.
+            # The route now has two cards of this call, and this copy still looks like the only one. A press on this
+            # copy counts, and makes Sayso try the edit again.
             _log.warning("outbox.two_cards", {"ref": call.ref, "route": route, "why": str(error)})
 
     def _chat(self, route: str) -> Chat:
@@ -136,7 +136,7 @@ class Delivery:
         return None
 
     def _stale(self, call: Call) -> bool:
-        """Return whether the call ended more than a day ago, so that a failed edit of its cards isn't tried again."""
+        """Return whether the call ended more than a day ago. Failed edits of such a call's cards aren't retried."""
         ended = call.finished_at or call.decided_at
         return call.ended and ended is not None and (self._clock.now() - ended).total_seconds() > _MENDED_FOR_S
 
@@ -146,14 +146,14 @@ class Delivery:
         Until then, no card of a pending call is edited on that route. Other messages are still sent.
         """
         if sending.post.kind is PostKind.EDIT and call.status is Status.PENDING:
-            # The row of the edit keeps its time. With a later time, it would also delay the row with the call's
-            # outcome, which must come after it.
+            # The row of this edit may go out at once again (0.0), and `_calm` holds it back. A later time in the row
+            # would also delay the next row, with the call's outcome, because the rows of a call go out in order.
             self._calm[sending.post.route] = self._clock.now() + timedelta(seconds=seconds)
             seconds = 0.0
         await self._store.unsent(sending, _PACED, retry_s=seconds)
 
     async def _arrived(self, route: str) -> None:
-        """Record that the route works, because a message arrived.
+        """Note in memory that the route works, because a message arrived.
 
         If its platform seemed down, all delayed messages to the platform may now go out at once.
         """
@@ -182,7 +182,8 @@ class Delivery:
         """
         said = one_line(mask(str(error)), _WORDS)
         unseen = not await self._store.cards(call.ref) and not self._gate.seen_locally(call)
-        # Any person can block the bot in a private chat. That alone must not make the service count as unready.
+        # Any person can block the bot in a private chat. Such a block alone must not make the service unready
+        # (`/readyz`).
         alarming = error.lost or unseen
         if self._gate.reach.refused(route, said, self._clock.now(), alarming=alarming, remedy=error.remedy):
             _log.error("outbox.refused", {"ref": call.ref, "route": route, "why": said})

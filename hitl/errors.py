@@ -53,9 +53,9 @@ class SaysoError(Exception):
 
     @property
     def fact(self) -> Fact | None:
-        """The code of the error's sentence, with its particulars.
+        """The error as a `Fact`: the key of its sentence, and the values that fill the sentence.
 
-        It is None if the error was raised with a finished sentence.
+        It is None if the error was raised with a finished sentence instead.
         """
         why = self.args[0]
         return why if isinstance(why, Fact) else None

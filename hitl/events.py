@@ -1,6 +1,6 @@
-"""The events on a chat surface, with one class for each kind. They hold only facts that the surface itself gives.
+"""The events on a chat surface, with one class for each kind.
 
-To make an event, an adapter doesn't read the store or the lists of people.
+To make an event, an adapter needs neither the stored calls nor the lists of people.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from hitl.replies import Span
 
 
-#: The characters to strip along with the bot's name at the end of a text, as in "yes, @bot". A comma that stayed there
-#: would look as if more words followed.
+#: The characters to strip along with the bot's name at the end of a text, as in "yes, @bot". If the comma stayed, the
+#: text would be read as unfinished.
 BEFORE_NAME = " \t\r\n,"
 
 
@@ -34,7 +34,8 @@ class Heard:
     conversation: str = ""
     #: The platform's id of the message: the sent message, or the message with the pressed button or the reaction.
     message: str | None = None
-    #: The adapter's data for an answer that only that person sees, or None if no such answer is possible.
+    #: The adapter's data for an answer that only the person who caused the event sees. It is None if no such answer is
+    #: possible.
     press: str | None = None
     #: The key of the sentence that says why this event can't decide anything, or None if it can.
     barred: str | None = None
@@ -54,7 +55,8 @@ class Press(Heard):
     """A press of a button. `data` is the button's data as the person's app sent it, so it may be forged."""
 
     data: str = ""
-    #: Whether the platform itself shows that the button isn't Sayso's. Such a press isn't reported as a forgery.
+    #: Whether the platform's own fields, such as the name of the button's action, show that this version of Sayso has
+    #: no such button. Such a press isn't reported as a forgery.
     stray: bool = False
 
 
@@ -76,8 +78,8 @@ class Text(Heard):
     addressed: bool = False
     #: Whether the message addresses nobody, in a conversation in which the bot has written before.
     overheard: bool = False
-    #: The conversation of the agent's turn that this text begins, or None if that is `conversation`. On a platform
-    #: where agents answer in a thread below the message, it is that thread.
+    #: The conversation of the agent's turn that this text begins, such as the thread below this message. None means
+    #: that the turn is in `conversation`.
     opens: str | None = None
 
 
@@ -121,7 +123,7 @@ class Explained(Heard):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageTurned(Heard):
-    """A person asks for another page of a text about the call `ref`. `press` also holds the number of the page."""
+    """A person asks for another page of a text about the call `ref`. The data in `press` hold the page's number."""
 
     ref: str
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Name of each point -> the state of the work when a process reaches it.
+#: Name of each point -> a description of the point: which steps are done, and which aren't yet.
 POINTS = {
     "writer.before-begin": "units have queued; the database hasn't been asked for anything",
     "writer.before-commit": "all statements of the group are done; nothing of them is durable",

@@ -157,7 +157,9 @@ def _params(call: Call) -> Any:
 
 
 def counted(calls: Iterable[Call]) -> dict[str, Any]:
-    """Return statistics: the requests by decision and result, in total and for each tool, rule, requester and approver.
+    """Return statistics: how many requests have each decision and result, with rates and times.
+
+    They are given in total, and for each tool, rule, requester and approver.
 
     A request that no rule decided is counted under the reason of its verdict, such as `default_action`. Times are in
     seconds. `hasty` counts the approvals that came within HASTY_S seconds of the request. `rates` holds the share of

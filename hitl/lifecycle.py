@@ -48,7 +48,10 @@ class Trigger(StrEnum):
 
 @dataclass(slots=True)
 class Subject:
-    """The facts about a call that the guards check. `transitions` changes only `state`."""
+    """The fields of a call that the guards check, as a model for the library `transitions`.
+
+    The library changes only `state`.
+    """
 
     state: str
     decision: Decision | None = None
@@ -139,7 +142,7 @@ def machine_config() -> dict[str, Any]:
 
 
 class _Event(Event):
-    """An event that only tries its transitions, because the machine has no callbacks and no queue of events."""
+    """An event of the library `transitions` that only tries its transitions, without callbacks or a queue."""
 
     def trigger(self, model: Subject) -> bool:  # type: ignore[override]  # the machine passes no further arguments
         """Try the transitions from the model's state, one after the other. Return whether one changed the state."""

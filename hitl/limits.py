@@ -27,7 +27,7 @@ _KEPT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits. Fields that end in `_s` are in seconds, the others are counts.
+    """The limits. Fields that end in `_s` are in seconds, and `args_bytes` is in bytes. The others are counts.
 
     - `claim_caller_s`: how long a caller may wait after an approval before it claims the call. If this service runs the
       call, the commit that decides the call also claims it.
@@ -39,7 +39,8 @@ class Limits:
     - `late_reason_s`: how long a reason can follow a rejection.
     - `open_per_requester`: how many calls of one requester and agent may be pending at once.
     - `args_bytes`: the highest size of the arguments as canonical JSON. Each rendering of a card reads all of them.
-    - `asks`, `asks_within_s`: people are asked about at most `asks` calls of one requester and agent within that time.
+    - `asks`, `asks_within_s`: people are asked about at most `asks` calls of one requester and agent within
+      `asks_within_s` seconds.
     - `approvals`: the number of people who must approve a call.
     - `again_s`: how long an agent outside of this service can't ask for a call again after a person rejected it.
 
@@ -144,7 +145,10 @@ class Flood:
         self._asked[requester, None] = (*of_all, now)
 
     def _recent(self, requester: str, agent: str | None, most: int, now: datetime) -> tuple[datetime, ...]:
-        """Return the times of the recent calls. Raises TooManyPending if there are already `most` or more."""
+        """Return the times of the calls of the last `asks_within_s` seconds, of one agent or (None) of all agents.
+
+        Raises TooManyPending if there are already `most` or more.
+        """
         before = self._asked.get((requester, agent), ())
         asked = tuple(at for at in before if (now - at).total_seconds() < self.limits.asks_within_s)
         if len(asked) >= most:

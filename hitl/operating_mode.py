@@ -35,10 +35,11 @@ UNASKED = frozenset({Reason.MONITOR, Reason.OFF, Reason.FALLBACK})
 class Terms:
     """The operator's settings that change verdicts and cards.
 
-    `stage` is the name of the installation's environment. In mode `monitor`, a call that the policy would ask about
-    runs, and the audit record says that nobody was asked; a denied call stays denied. In mode `off` no policy is asked.
-    If a caller demands that a person is asked, a person is asked in every mode. `passes` holds the tools (`TOOLS.TOOL`)
-    whose calls run unasked if no surface that could show a card is set up, or if none can be reached.
+    `stage` is the name of the installation's environment. In mode `monitor`, Sayso runs a call without asking anybody
+    even if the policy demands an approval, and the audit record says that nobody was asked. A denied call stays denied.
+    In mode `off` no policy is asked. If a caller demands that a person is asked, a person is asked in every mode.
+    `passes` holds the tools (`TOOLS.TOOL`) whose calls run unasked if no surface that could show a card is set up, or
+    if none can be reached.
     """
 
     stage: str = ""
@@ -110,8 +111,8 @@ def tightened(verdict: Verdict, ask: Ask, prepared: Preparation, limits: Limits)
 
     The risk is at least the floor that the executor set. Four kinds of calls never run unasked: calls whose risk this
     floor raises to high or critical, critical calls, calls that run files that no precondition covers, and calls whose
-    caller demands that a person is asked. Times are limited. Raises InvalidConfirmation if the caller's timeout is out
-    of range.
+    caller demands that a person is asked. A caller may ask for a shorter pending time than the policy's, and
+    `limits.execution_s` limits the time of the run. Raises InvalidConfirmation if the caller's timeout is out of range.
     """
     if (argv := _argv(ask.runs, ask.args)) is not None:
         verdict = replace(verdict, programs=_programs(argv))
@@ -147,7 +148,7 @@ def judged(runs: Runs, args: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool
 
 
 def _are_digests(value: object) -> bool:
-    """Return whether the value maps paths to SHA-256 digests. If not, the policy's rules see the value."""
+    """Return whether the value maps paths to SHA-256 digests. Only such a value is hidden from the policy's rules."""
     return isinstance(value, dict) and all(isinstance(each, str) and len(each) == _SHA256 for each in value.values())
 
 

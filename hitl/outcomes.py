@@ -1,7 +1,8 @@
 """Facts about the outcome of a request or a reply. The surfaces turn facts into sentences.
 
-A fact has a code and particulars. Each code is a key of the catalogue of sentences (`hitl.cards.wording`), so a fact
-can be expressed in every language that has a catalogue.
+A fact has a code, and values that are called its particulars. Each code is a key of the catalogue of sentences
+(`hitl.cards.wording`), and the particulars fill that sentence. So a fact can be expressed in every language that has a
+catalogue. For example, the code `answer.approved` with the particular `short` becomes "K7Q2MX approved."
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from msgspec import Struct
 
 
 class Fact(Struct, frozen=True):
-    """One fact: its code (`what`), and the particulars that fill its sentence.
+    """One fact: its code (`what`), and the values that fill its sentence (`particulars`).
 
     A particular is a text, a number, another fact, or a tuple of these. The sentence shows each member of a tuple on
     its own line. Texts are safe to show, because the code that makes the fact has masked their secrets.
@@ -115,7 +116,7 @@ class Misfit(StrEnum):
 
 
 class Told(StrEnum):
-    """The answers to replies that were accepted, or that don't count yet."""
+    """The answers to replies, except refusals (see `Refusal`)."""
 
     APPROVED = "answer.approved"
     NOT_RUN = "answer.approved.late_hold"
@@ -152,7 +153,8 @@ class Told(StrEnum):
 class Doubt(StrEnum):
     """The reasons why the words of a reply count as neither yes nor no.
 
-    The sentences of the codes that end in `words` quote words of the reply, from the particular `said`.
+    If the value of a code ends in `.words`, its fact has the particular `said`: words of the reply, which the sentence
+    quotes.
     """
 
     QUESTION = "reading.question"
@@ -167,8 +169,8 @@ class Doubt(StrEnum):
     NUMBER = "reading.number.words"
     EMOJI = "reading.emoji.words"
     ANOTHER = "reading.another.words"
-    #: Says that the reply was read with a few exact phrases of one language. It is no doubt by itself. `said` holds the
-    #: code of that language.
+    #: The reply was compared with only a few exact phrases of one language, whose code is `said`. A reading with this
+    #: code may still be an approval or a rejection.
     UNMEASURED = "reading.unmeasured.words"
     SPEAKER = "reading.speaker"
     CHOICE = "reading.choice"
@@ -191,9 +193,9 @@ class Doubt(StrEnum):
 
 
 class Noted(StrEnum):
-    """Facts about a new call.
+    """The codes of facts that are stored with a new call: about its action, its warnings, or the reason of its verdict.
 
-    They are stored in columns of its row that can also hold a sentence of an executor or a policy.
+    The same columns of the call's row may hold a sentence of an executor or a policy instead of a fact.
     """
 
     COMMAND = "card.does.command"
@@ -249,7 +251,7 @@ BROKEN = frozenset({Unfit.ROW, Unfit.DECISION, Unfit.VOTES})
 
 
 def kept(told: Fact) -> str:
-    """Return the text in which a row and the audit record store a fact: its code and, if it has one, its particular."""
+    """Return the text in which a row and the audit record store a fact: `CODE`, or `CODE: VALUE` with a particular."""
     value = next(iter(told.particulars.values()), "")
     return f"{told.what}: {value}" if value else str(told.what)
 

@@ -36,17 +36,17 @@ if TYPE_CHECKING:
 class Talker(Protocol):
     """Sends all messages to a surface, except new cards.
 
-    Each method that sends, except `answer_press`, raises PlatformError.
+    Each method that sends, except `answer_press`, raises PlatformError if the platform refuses the message or fails.
     """
 
     #: Maps principals to the names of people. The service sets this field on each of its surfaces.
     names: Names
 
     def latest(self, place: str, before: str | None) -> str | None:
-        """Return the ref that Sayso's latest message in this place is about, if it is older than `before`.
+        """Return the ref of the call that Sayso's latest message in a conversation is about.
 
-        `before` is the id of another message. Return None if Sayso's latest message is newer, is about no call, or
-        isn't known.
+        `before` is the id of another message. Return None if Sayso's latest message is newer than that message, is
+        about no call, or isn't known.
         """
 
     def link(self, route: str, message: str) -> str:
@@ -55,7 +55,7 @@ class Talker(Protocol):
     def shows_rejection(self, call: Call) -> bool:
         """Return whether the surface itself shows a rejection to the person who rejected, so that no answer is needed.
 
-        A chat returns False, because there only the card shows the outcome.
+        A chat returns False, because in a chat only the card shows the outcome.
         """
 
     def learn_move(self, old: str, new: str) -> None:
@@ -73,7 +73,8 @@ class Talker(Protocol):
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:
         """Send a text.
 
-        `about` is the ref of its call, and `answers` is the id of the message to which the text replies.
+        `about` is the ref of the call that the text is about, or None. `answers` is the id of the message to which the
+        text replies, or None.
         """
 
     async def ask(
@@ -137,7 +138,7 @@ class Talker(Protocol):
 
 
 class Untaken(PlatformError):
-    """No handler took an event. Another attempt can't help, so the event is set aside, and `sayso doctor` shows it."""
+    """No handler handled an event. A retry can't help, so the event is set aside, and `sayso doctor` shows it."""
 
     def __init__(self) -> None:
         super().__init__("no handler took the event", passing=False)
@@ -166,7 +167,8 @@ class Endpoint:
     """The address to which a platform pushes its events: a path on Sayso's HTTP server, for POST requests."""
 
     path: str
-    #: Takes the headers, and a function that reads the body. Returns the HTTP status and the body of the answer.
+    #: The function that handles a request. It takes the headers, and a function that reads the body. It returns the
+    #: HTTP status and the body of the answer.
     answer: Callable[[Mapping[str, str], ReadBody], Awaitable[tuple[int, bytes]]]
 
 
@@ -180,7 +182,7 @@ class Core:
 
 
 class Platform(Protocol):
-    """A running chat platform. `platform.build(settings, core, register)` in its adapter's package makes it."""
+    """A running chat platform. An adapter makes it with the function `platform.build(settings, core, register)`."""
 
     surface: Surface
 
@@ -198,7 +200,7 @@ class Platform(Protocol):
     def endpoint(self, woken: Callable[[], None]) -> Endpoint:
         """Return the address to which the platform pushes its events.
 
-        Raises SettingsError if a stranger could push events there.
+        Raises SettingsError if a stranger could push events to this address.
         """
 
     async def connect(self) -> str:

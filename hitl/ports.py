@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 
 class Expect(Struct, frozen=True):
-    """The condition of a conditional write: the stored call still has this version, and the time test holds.
+    """The condition of a conditional write: the stored call still has this version, and its `due_at` passes a test.
 
-    If `overdue` is False, the test is `due_at > now`. If it is True, the test is `due_at <= now`. If it is None, there
-    is no time test. `now` is the one time that the store reads from its clock for the unit.
+    If `overdue` is False, the test is `due_at > now`. If it is True, the test is `due_at <= now`. If it is None,
+    `due_at` isn't tested. `now` is the one time that the store reads from its clock for the unit.
     """
 
     ref: str
@@ -50,12 +50,12 @@ class Expect(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """The contents of one unit. `call` is the new row of the call, or None if the unit only adds other rows.
+    """The rows that a `Unit` writes. `call` is the new row of the call, or None if the unit only adds other rows.
 
     `handled` is the source and id of the inbox event that the unit marks as handled.
 
     If `call` has `erased_at`, the unit also overwrites the fields that otherwise never change, and deletes the salt of
-    the arguments' hash. It writes nothing while a message about the call is unsent.
+    the arguments' hash. Such a unit writes nothing while a message about the call is unsent.
     """
 
     call: Call | None = None
@@ -76,8 +76,8 @@ class Unit(Struct, frozen=True):
 
     expect: Expect | None
     seal: Callable[[datetime], Change]
-    #: Whether the unit stores a new call. A store may write other units earlier, but stores new calls in the order in
-    #: which `commit` was called.
+    #: Whether the unit stores a new call. A store may write a unit without a new call before units that came earlier.
+    #: It stores new calls in the order in which `commit` was called.
     new: bool = False
 
 
@@ -90,11 +90,11 @@ T = TypeVar("T")
 
 
 class ShortTakenError(Exception):
-    """The store already holds a call with that short ref."""
+    """The store already holds a call with the short ref of the new call."""
 
 
 class KeyTakenError(Exception):
-    """The requester has already used that idempotency key."""
+    """The requester has already used the idempotency key of the new call for another call."""
 
 
 class Calls(Protocol):
@@ -106,7 +106,7 @@ class Calls(Protocol):
 
     @property
     def clock(self) -> Clock:
-        """The store's clock. It gives the time of each unit and never goes below a stored time.
+        """The store's clock. It gives the time of each write (`Unit`), and never returns a time before a stored time.
 
         Use it for all times that are compared with stored times.
         """
@@ -129,7 +129,7 @@ class Calls(Protocol):
         """Return the call that the requester made with this idempotency key, or None."""
 
     async def page(self, before: str | None, limit: int, *, pending: bool) -> Sequence[Call]:
-        """Return at most `limit` calls, newest first. With `before`, return only calls that are older than that call.
+        """Return at most `limit` calls, newest first. With `before` (a ref), return only calls older than that call.
 
         With `pending`, return only pending calls.
         """
@@ -138,13 +138,13 @@ class Calls(Protocol):
         """Return the votes on a call, oldest first."""
 
     async def pending(self, *, origin: str | None = None, limit: int = 1000) -> Sequence[Call]:
-        """Return pending calls, oldest first. With `origin`, return only the calls that were asked for there."""
+        """Return pending calls, oldest first. With `origin`, return only calls that were asked for in `origin`."""
 
     async def standing(self, place: str, thread: str | None = None, *, limit: int = 1000) -> Sequence[Call]:
         """Return the pending calls that belong to a conversation, oldest first.
 
-        These are the calls that were asked for there, the calls whose card goes there, and the call whose card is the
-        message `thread`.
+        These are the calls that were asked for in `place`, the calls whose card goes to `place`, and the call whose
+        card is the message `thread`.
         """
 
     async def count_open(self, requester: str, limit: int, agent: str | None = None) -> int:
@@ -169,10 +169,10 @@ class Calls(Protocol):
         """Return the earliest `due_at` of all calls, or None if nothing is due."""
 
     async def leased(self, owner: str, limit: int = 1000) -> Sequence[Call]:
-        """Return the executing calls with a claim whose owner's name begins with `owner`, oldest first."""
+        """Return the executing calls whose claim's owner begins with `owner` (such as `service:`), oldest first."""
 
     async def unfinished(self, limit: int = 1000) -> Sequence[Call]:
-        """Return the calls that the clock will change, that is, calls with a `due_at`. The oldest is first."""
+        """Return the calls that have a `due_at` (see `Call`), oldest first."""
 
     async def prompt(self, ref: str, principal: str, kind: PromptKind) -> Prompt | None:
         """Return the latest prompt of this kind for this person and call.
@@ -213,7 +213,7 @@ class Outbox(Protocol):
     async def sent(self, sending: Sending, message: str | None) -> None:
         """Record that the platform accepted the message, and gave it the id `message`.
 
-        If `adopt` has recorded another message as this card meanwhile, that other message stays the card.
+        If `adopt` recorded another message as the call's card after this row was leased, that message stays the card.
         """
 
     async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:
@@ -225,7 +225,7 @@ class Outbox(Protocol):
     async def adopt(self, ref: str, route: str, message: str) -> None:
         """Record that this message on this route is the card of the call.
 
-        A card that is queued for the route isn't sent.
+        If a card of the call is still queued for the route, it isn't sent.
         """
 
     async def by_message(self, message: str) -> tuple[str, str] | None:
@@ -265,7 +265,10 @@ class Inbox(Protocol):
 
 
 class Conversations(Protocol):
-    """Facts about conversations: new names, Sayso's latest message in each, and the calls of its messages."""
+    """Data about conversations: their new names after a move, Sayso's latest message in each, and links from messages.
+
+    Such a link connects a message of Sayso, other than a card, with the call that the message is about.
+    """
 
     async def moves(self) -> Mapping[str, str]:
         """Return old name -> new name, for each conversation that a platform moved."""
@@ -274,7 +277,7 @@ class Conversations(Protocol):
         """Record that a platform moved a conversation, and queue the cards of its pending calls again."""
 
     async def said(self) -> Mapping[str, tuple[str, str | None]]:
-        """Return conversation -> (Sayso's latest message there, the ref that the message is about or None)."""
+        """Return conversation -> (id of Sayso's latest message in it, ref of the call that it is about or None)."""
 
     async def say(self, place: str, message: str | None, ref: str | None) -> None:
         """Store Sayso's latest message in a conversation, and the ref that it is about (None if that isn't known).
@@ -283,7 +286,7 @@ class Conversations(Protocol):
         """
 
     async def bind(self, bound: Bound) -> None:
-        """Store which call a message of Sayso is about. If a message is stored already, its first call stays."""
+        """Store the link from a message of Sayso to its call. If the message has a link already, change nothing."""
 
     async def bound(self, message: str) -> Bound | None:
         """Return the stored link from a message of Sayso to its call, or None.
@@ -352,9 +355,10 @@ class PlatformError(Exception):
     """A chat platform refused a message, or failed.
 
     `passing` says whether another attempt may help, and `retry_s` after how many seconds. `lost` says that no message
-    can be sent to that conversation any more, because it is gone or Sayso lost access to it. If one person alone caused
-    that, for example by blocking the bot, `lost` is False. Otherwise that person could make a call run unasked by the
-    setting `fallback`. `remedy` is the key of the sentence that names the remedy, or '' if no remedy is known.
+    can be sent to that conversation any more, because it is gone or Sayso lost access to it. `lost` is False if one
+    person alone caused the loss, for example by blocking the bot. The reason: with the setting `fallback`, a call may
+    run unasked if all its routes are lost, and one person alone must not be able to cause such a run. `remedy` is the
+    key of the sentence that names the remedy, or '' if no remedy is known.
     """
 
     def __init__(
@@ -376,9 +380,10 @@ class NotYetError(PlatformError):
 
 
 class Chat(Protocol):
-    """Sends messages about calls to one chat platform. Each method raises PlatformError.
+    """Sends messages about calls to one chat platform.
 
-    A route and an id from the platform identify a message. The adapter renders each message from the call alone.
+    Each method raises PlatformError if the platform refuses the message or fails. A route and an id from the platform
+    identify a message. The adapter renders each message from the call alone.
     """
 
     async def post(self, route: str, call: Call) -> str:
@@ -418,13 +423,13 @@ class Turn(Protocol):
 
     @property
     def history(self) -> Sequence[Line]:
-        """The earlier messages and actions in that conversation, oldest first."""
+        """The earlier messages and actions in the conversation of the turn, oldest first."""
 
     async def call(self, tools: str, tool: str, args: Mapping[str, object]) -> Call:
         """Make a call, wait for its end, and return it with its output.
 
-        It may have run, or been denied, or not been approved. This may take as long as people take to answer. Raises
-        hitl.errors.SaysoError if the call can't be asked for.
+        The returned call may have run, or been denied, or not been approved. The wait may last until the call's
+        deadline, and then until the end of the run. Raises hitl.errors.SaysoError if the call can't be asked for.
         """
 
 
@@ -439,9 +444,10 @@ class Agent(Protocol):
         """Return a text for people, in their language, about the messages that the agent understands."""
 
     def understands(self, text: str) -> bool:
-        """Return whether a text is meant for the agent.
+        """Return whether a text is a command to the agent.
 
-        The service calls this for a text that may also be an unclear answer to a card.
+        The service asks this about a text that decides nothing. If the text is no such command, the service answers it
+        as an unclear reply to a card.
         """
 
     async def take(self, turn: Turn) -> str:
@@ -467,7 +473,10 @@ class Offering(Protocol):
     """An executor that can list its tools for agents."""
 
     async def offers(self, tools: str) -> Sequence[Offer]:
-        """Return the tools of a group that may run. Raises hitl.errors.SaysoError while the list can't be read."""
+        """Return those tools of the group `tools` that may run.
+
+        Raises hitl.errors.SaysoError while the group's list of tools can't be read.
+        """
 
 
 class StoredTurn(Protocol):
@@ -511,7 +520,7 @@ class StoredTurn(Protocol):
         """Send a message that is marked as the agent's words. Raises PlatformError."""
 
     def working(self) -> AbstractAsyncContextManager[None]:
-        """Show people that the agent is working on an answer, for as long as the context is open."""
+        """Show people that the agent is working on an answer, until the `with` block ends."""
 
     async def call(self, tools: str, tool: str, args: Mapping[str, object], *, name: str) -> Call:
         """Make a call, and return it once it is over.
@@ -526,8 +535,9 @@ class StoredTurn(Protocol):
 class Explaining:
     """A person's question about a pending call of an agent."""
 
-    #: The person's question. The next field holds the principal who asked it.
+    #: The person's question.
     text: str
+    #: The principal who asked the question.
     who: str
     #: The text of the card, with secrets masked.
     card: str
@@ -548,7 +558,7 @@ class ResumingAgent(Protocol):
         """Return a text for people, in their language, about the messages that the agent understands."""
 
     async def take(self, turn: StoredTurn) -> str:
-        """Work on a turn from its stored state to its end. Return the last words to say.
+        """Work on a turn from its stored state to its end. Return the agent's last words in the turn.
 
         The turn may be cancelled at any await.
         """
@@ -570,7 +580,7 @@ class Clock(Protocol):
         """Return the time as an aware datetime in UTC."""
 
     def go_on_from(self, newest: datetime) -> None:
-        """From now on, return no time before `newest`, the newest stored time."""
+        """Make `now` return no time before `newest`, the newest stored time."""
 
 
 class Beside(Protocol):
@@ -584,7 +594,7 @@ class Executor(Protocol):
     """Runs the tools that this service runs itself."""
 
     def info(self, tools: str, tool: str) -> ToolInfo | None:
-        """Return the facts about the tool, or None if it isn't on the list of tools that may run."""
+        """Return the description of the tool, or None if it isn't on the list of tools that may run."""
 
     async def prepare(self, ask: Ask) -> Preparation:
         """Return what the call would do, and which preconditions must hold when it runs.
@@ -606,7 +616,7 @@ class Executor(Protocol):
 
 
 class Policy(Protocol):
-    """A document of rules that judges calls."""
+    """A policy document, loaded, with the function that judges calls by its rules."""
 
     @property
     def digest(self) -> str:
@@ -629,8 +639,8 @@ class Repository:
 
     #: The absolute path of the folder that holds `.git`, or of the bare repository itself.
     root: str
-    #: The reason why even a read-only git command there could run a program or read outside of the repository: a
-    #: configuration key, a file or a fault. It is the first reason that was found, or None.
+    #: The reason why even a read-only git command in this repository could run a program or read outside of the
+    #: repository: a configuration key, a file or a fault. It is the first reason that was found, or None.
     armed: str | None
     #: Whether a remote address in the git configuration holds a user name or a password.
     secret: bool = False
@@ -666,7 +676,7 @@ class Paths(Protocol):
     def repository(self, path: str) -> Repository | None:
         """Return the repository that git would use in this folder, or None if there is no repository up to `/`.
 
-        Never runs git and never raises. A repository that can't be read has `armed` set.
+        Never runs git and never raises. If the repository can't be read, `Repository.armed` names the fault.
         """
 
     def tracked(self, path: str, *, most: int) -> Sequence[str] | None:
@@ -676,18 +686,19 @@ class Paths(Protocol):
         """
 
     def unhidden(self, path: str, files: Sequence[str]) -> Sequence[str] | None:
-        """Return the patterns after ``!`` in the ignore files that a search below this folder obeys (gitignore(5)).
+        """Return the patterns after ``!`` in the ignore files (gitignore(5)) that apply below this folder.
 
-        Such a pattern makes a search read hidden files with a matching name. `files` holds all files below the folder,
-        relative to it. The ignore files of the folders above are read too. Return None if an ignore file can't be read.
+        A search program that obeys ignore files also reads hidden files whose names match such a pattern. `files` holds
+        all files below the folder, relative to it. The ignore files of the folders above are read too. Return None if
+        an ignore file can't be read.
         """
 
     def tree(self, path: str, *, most: int, deep: bool = True) -> Tree | None:
-        """Return the files below a folder, after visiting at most `most` entries.
+        """Return the files below a folder. Return None if nothing is at this path. Never raises.
 
-        Return None if nothing is at this path. Links are listed and not followed, except `path` itself. If `path` is a
-        file, only that file is listed. Without `deep`, only the entries of the folder itself are listed, including its
-        folders. Never raises.
+        After `most` entries the method stops, and the result is incomplete (`Tree.complete`). Links are listed and not
+        followed, except `path` itself. If `path` is a file, only that file is listed. Without `deep`, only the entries
+        of the folder itself are listed, including its folders.
         """
 
 

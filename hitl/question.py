@@ -1,8 +1,8 @@
 """Questions of agents to people. A question is a call of the built-in tool `ask_human`.
 
-Nothing runs a question, and its result is a person's answer. Like any other call, it is stored, shown, protected by
-MACs, recorded and ended. The answer approves it, and the reason of the approval holds the words of the answer. See
-`docs/decisions/questions.md`.
+No tool runs for a question: its result is a person's answer. Like any other call, a question is stored, shown,
+protected by MACs, recorded and ended. The answer approves it, and the reason of the approval holds the words of the
+answer. See `docs/decisions/questions.md`.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def answer_in(call: Call, words: str) -> str | None:
     """Return the answer to a question in a person's words, or None if the words are no answer to it.
 
     If the question offers options, the words must be one of the options or its number. Otherwise any words are an
-    answer.
+    answer, if they aren't blank and not longer than `LONGEST_ANSWER`.
     """
     words, offered = words.strip(), options(call)
     if not offered:
@@ -126,9 +126,9 @@ def answer_in(call: Call, words: str) -> str | None:
 
 
 def without_ref(words: str, short: str) -> str:
-    """Return the words without the question's ref, and the punctuation around it, at their beginning or end.
+    """Return the words without the question's short ref at their beginning or end: "K7Q2MX: blue" gives "blue".
 
-    The other words stay as the person wrote them.
+    Punctuation around the ref is removed too. The other words stay as the person wrote them.
     """
     parts = list(re.finditer(r"\S+", words))
     for end in (0, -1):
@@ -140,7 +140,7 @@ def without_ref(words: str, short: str) -> str:
 
 
 def are_meant(spans: Sequence[Span]) -> bool:
-    """Return whether all words are the person's own and are meant: nothing is struck out, hidden or quoted."""
+    """Return whether all words can be the person's answer: no word is struck out, hidden (a spoiler) or quoted."""
     return all(span.kind not in _NOT_MEANT for span in spans)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-#: A lost route counts as lost for this many seconds. After that, Sayso tries to send the next card there again.
+#: A lost route counts as lost for this many seconds. After that, Sayso tries to send the next card to the route again.
 LOST_FOR_S = 300.0
 #: After an alarming refusal, the service counts as unready for this many seconds, or until a message arrives on the
 #: route.
@@ -58,7 +58,7 @@ class Reach:
         self._refused.clear()
 
     def refused(self, route: str, why: str, now: datetime, *, alarming: bool, remedy: str = "") -> bool:
-        """Record that a route refused a card for good, with the reason and the key of the remedy.
+        """Record that a route will never show a card, with the platform's reason and the key of the remedy.
 
         Return whether the refusal is new: the route has refused no card before, or it refused for another reason.
         """

@@ -23,12 +23,13 @@ class Place:
     name: str
     #: The name of the chat to which the place belongs. For a whole chat, it is the place's own name.
     chat: str
-    #: The name of the place whose settings apply here. People may answer that place's cards here as well.
+    #: The name of the place whose settings apply to this place, such as the chat of a thread. People in this place may
+    #: also answer the cards of that place.
     room: str
 
     @classmethod
     def whole(cls, name: str) -> Place:
-        """Return a place without parts, which belongs to no other place."""
+        """Return a place whose name has no parts such as a thread: the place is its own chat and its own room."""
         return cls(name, name, name)
 
 
@@ -41,14 +42,16 @@ class Surface:
     name: str
     #: The name of the surface in texts for people.
     title: str = ""
-    #: Parses the name of a place. It is None if the surface gets no cards through the outbox; its places have no parts.
+    #: The function that parses the name of a place. It is None for a surface that gets no cards through the outbox.
+    #: Each place of such a surface is its own chat and its own room (`Place.whole`).
     parse: Callable[[str], Place] | None = None
     #: Whether people on this surface can see and decide every call, whatever the routes of the call are.
     shows_every_call: bool = False
     #: Whether the setting `self_approval_socket` limits self-approval on this surface, instead of the conversation's
     #: setting.
     own_self_approval: bool = False
-    #: Kind of identity that the surface proves -> the setting in the surface's section that turns this on, or ''.
+    #: Kind of identity that the surface proves -> the setting in the surface's section that turns on this kind of
+    #: identity, or '' if it is always on.
     proves: Mapping[str, str] = field(default_factory=dict)
     #: Identities that many people share, for example of anonymous administrators. No list of people may contain them.
     shared: frozenset[str] = frozenset()
@@ -58,8 +61,8 @@ class Surface:
     prefix: str = ""
     #: The key of the catalogue's sentence that lists the commands.
     help: str = ""
-    #: Whether the platform expects exactly one answer to each press, soon, even if it is empty. If False, a press is
-    #: answered only if there is something to say.
+    #: Whether the platform expects exactly one answer to each press within a short time, even if Sayso has nothing to
+    #: say. If False, a press is answered only if there is something to say.
     toasts: bool = False
     #: Whether the surface itself shows a call's outcome at once, so that an approval needs no answer.
     shows_outcomes: bool = False

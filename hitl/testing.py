@@ -156,7 +156,7 @@ class MemoryCalls(_Memory):
         return self._first(lambda call: (call.requester, call.key) == (requester, key))
 
     async def page(self, before: str | None, limit: int, *, pending: bool) -> Sequence[Call]:
-        """Return at most `limit` calls, newest first, that are older than the call `before`."""
+        """Return at most `limit` calls, newest first. `before` and `pending` are as in `hitl.ports.Calls`."""
 
         def older(call: Call) -> bool:
             return (before is None or call.ref < before) and (_waits(call) or not pending)
@@ -190,7 +190,7 @@ class MemoryCalls(_Memory):
         return {(call.requester, call.origin) for call in self._where(_waits)}
 
     async def asked_by(self, requester: str, origin: str) -> Sequence[Call]:
-        """Return the requester's pending calls from one conversation, oldest first."""
+        """Return the requester's pending calls from the conversation `origin`, oldest first."""
         return self._where(lambda call: _waits(call) and (call.requester, call.origin) == (requester, origin))
 
     async def same_open(self, digest: str, agent: str) -> Call | None:
@@ -331,7 +331,7 @@ class MemoryOutbox(_Memory):
                 row.not_before = self.clock.now()
 
     async def adopt(self, ref: str, route: str, message: str) -> None:
-        """Record that this message is the card of the call on this route. The call's card isn't posted there again."""
+        """Record that this message is the call's card on this route. No further card of the call is posted on it."""
         self._cards[ref, route] = _Card(message)
         self._drop((ref, route), PostKind.CARD)
 
@@ -379,7 +379,7 @@ class MemoryInbox(_Memory):
         return True
 
     async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
-        """Return the oldest event of each conversation that is neither handled nor set aside."""
+        """Return the oldest event of each lane (`Incoming.order`) that is neither handled nor set aside."""
         oldest: dict[tuple[str, str], Incoming] = {}
         for event in self._inbox.values():
             if not event.done:
@@ -419,7 +419,7 @@ class MemoryConversations(_Memory):
             self._queue(Post(ref, route, PostKind.CARD), self.clock.now())
 
     async def said(self) -> Mapping[str, tuple[str, str | None]]:
-        """Return conversation -> (Sayso's latest message there, the ref that the message is about or None)."""
+        """Return conversation -> (id of Sayso's latest message in it, ref of the call that it is about or None)."""
         return dict(self._said)
 
     async def say(self, place: str, message: str | None, ref: str | None) -> None:
@@ -429,7 +429,7 @@ class MemoryConversations(_Memory):
             self._said[place] = message, ref
 
     async def bind(self, bound: Bound) -> None:
-        """Store which call a message of Sayso is about. If a message is stored already, its first call stays."""
+        """Store the link from a message of Sayso to its call. If the message has a link already, change nothing."""
         self._bound.setdefault(bound.message, bound)
 
     async def bound(self, message: str) -> Bound | None:
@@ -515,7 +515,7 @@ class _Trouble:
 
 
 class RecordedChat:
-    """A chat platform that remembers its messages, and fails when a test asks for it.
+    """A chat platform that remembers its messages. A test can make it fail (`fail`).
 
     `posts`, `updates`, `spares` and `notices` hold the messages that it accepted, oldest first. `messages` holds the
     messages that its routes show now.
@@ -531,7 +531,7 @@ class RecordedChat:
         self._ids = count(1)
 
     def fail(self, error: PlatformError, *, times: int = 1, route: str | None = None, applied: bool = False) -> None:
-        """Raise `error` for each of the next `times` messages, on one route or on all routes.
+        """Make the chat raise `error` for each of the next `times` messages, on one route or on all routes.
 
         With `applied`, the chat still shows the message, as if only the platform's answer had been lost.
         """
@@ -569,7 +569,7 @@ class RecordedChat:
 class ScriptedExecutor:
     """An executor whose tools do nothing. It remembers the calls that were run, in `ran`.
 
-    `tools` holds the tools that may run, by group and name. `facts` holds facts about the world, which become the
+    `tools` holds the tools that may run, by group and name. `facts` maps names to values, which become the
     preconditions of each prepared call. A test changes `facts` to break the preconditions of a pending call.
     `preparation` is the preparation of every call, except its preconditions, and `outcome` is the report of every run.
     """
@@ -582,15 +582,15 @@ class ScriptedExecutor:
         self.ran: list[Call] = []
 
     def info(self, tools: str, tool: str) -> ToolInfo | None:
-        """Return the facts about the tool, or None if it may not run."""
+        """Return the description of the tool, or None if it may not run."""
         return self.tools.get((tools, tool))
 
     async def prepare(self, ask: Ask) -> Preparation:
-        """Return the same preparation for every call, with the folder of the request and the current facts."""
+        """Return `preparation`, with the folder of the request, and with the current `facts` as preconditions."""
         return replace(self.preparation, cwd=ask.cwd, preconditions=tuple(sorted(self.facts.items())))
 
     async def still_holds(self, call: Call) -> str | None:
-        """Return a sentence about the first fact that changed since the call was prepared, or None."""
+        """Return a sentence about the first of `facts` that changed since the call was prepared, or None."""
         changed = (name for name, value in call.preconditions if self.facts.get(name) != value)
         return next((f"{name} changed" for name in changed), None)
 

@@ -1,4 +1,4 @@
-"""A throttle for repeated messages: it lets the same message through at most once a minute, or once in another time.
+"""A throttle for repeated messages: it lets the same message through at most once in a given time, usually a minute.
 
 A person who may not decide still gets an answer, but can't make Sayso flood a conversation with answers. A request
 whose sender is unproven still gets a line in the log, but can't fill the disk with such lines.
@@ -21,7 +21,7 @@ _KEPT = 10_000
 class Patience:
     """Remembers when each message was last let through, and how often it was held back since.
 
-    The memory holds the latest 10,000 different messages since the start.
+    It remembers at most 10,000 different messages, and forgets the oldest first.
     """
 
     def __init__(self, now: Callable[[], float], every_s: float = EVERY_S) -> None:
@@ -37,9 +37,10 @@ class Patience:
         return self.held_back(thing) is not None
 
     def held_back(self, thing: Hashable) -> int | None:
-        """Return how often this message was held back since it was last let through. Return None to hold it back now.
+        """Return None if this message must be held back now.
 
-        A message that is let through counts as sent now, as with `admits`.
+        Otherwise return how often it was held back since it was last let through. A message that is let through counts
+        as sent now, as with `admits`.
         """
         now = self._now()
         at, held = self._said.get(thing, (-math.inf, 0))

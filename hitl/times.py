@@ -20,7 +20,7 @@ _TICK = timedelta(microseconds=1)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-# The results are cached. A call has few different times, and its life converts them about 24 times.
+# The results are cached, because a call has only a few different times, but they are converted about 24 times in all.
 @lru_cache(maxsize=1024)
 def micros(at: datetime) -> int:
     """Return the microseconds since the epoch. Raises TypeError for a datetime without a time zone."""
@@ -48,8 +48,9 @@ def span(text: str) -> timedelta:
 class Steady:
     """A clock that never goes back.
 
-    If somebody sets the clock behind `Steady` back, `Steady` repeats its newest time. Otherwise a late answer could
-    count again, and a newer line of the audit record could have an earlier time than an older line.
+    `Steady` reads another clock, such as the machine's. If somebody sets that clock back, `Steady` repeats its newest
+    time. Otherwise a late answer could count again, and a newer line of the audit record could have an earlier time
+    than an older line.
     """
 
     def __init__(self, clock: Clock, newest: datetime | None = None) -> None:
@@ -58,7 +59,7 @@ class Steady:
         clock.go_on_from(self._newest)
 
     def now(self) -> datetime:
-        """Return the time of the clock behind `Steady`, or the newest known time if that is later."""
+        """Return the time of the other clock, or the newest known time if that is later."""
         now = self._clock.now()
         if now < self._newest:
             return self._newest
@@ -66,6 +67,6 @@ class Steady:
         return now
 
     def go_on_from(self, newest: datetime) -> None:
-        """From now on, return no time before `newest`."""
+        """Make `now` return no time before `newest`."""
         self._newest = max(self._newest, newest)
         self._clock.go_on_from(newest)

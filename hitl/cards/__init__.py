@@ -1,1 +1,1 @@
-"""The texts in which people and programs see a request: the card, its sentences, safe text, and masked secrets."""
+"""Makes the texts in which people and programs see a request. Invisible characters are escaped, secrets are masked."""

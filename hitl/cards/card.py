@@ -2,8 +2,8 @@
 
 A pending card names the requester, the action and the folder. Then it shows the action itself, the risk and the
 warnings, and at the end the approvers and the ways to answer. A decided card has two lines. All texts in a `Card` are
-visible and masked: no text from an agent can hide, reorder other text, or look like Sayso's words. Surfaces add only
-escaping and layout.
+visible and masked. So a text from an agent can't hide itself, change the order of other text, or look like Sayso's
+words. Surfaces add only escaping and layout.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from hitl.cards.lines import Line
     from hitl.cards.wording import Wording
 
-#: The highest number of UTF-16 units of all texts of a card together. Telegram allows the shortest messages: 4096
-#: units. Labels and instructions need the rest.
+#: The highest number of UTF-16 units of all texts of a card together, without labels and instructions. The shortest
+#: messages are Telegram's, with 4096 units; labels and instructions fit into the difference.
 _CARD_UNITS = 3400
 _LINE = 200
 #: The number of the executor's warnings that a card shows. The details show all of them.
@@ -58,7 +58,7 @@ OUTPUT_CHARS = 600
 _PUSH = 240
 _A_DAY = timedelta(days=1)
 _RUNNING = frozenset({Status.APPROVED, Status.ALLOWED, Status.RUNNING})
-#: The states in which a call that didn't run may have one of Sayso's own reasons (`Unfit`) in its sentence.
+#: The statuses of calls that didn't run and whose error may be one of Sayso's own reasons (`Unfit`).
 _UNFIT = frozenset({Status.WITHDRAWN, Status.LAPSED})
 _UNASKED = frozenset({Status.DENIED, Status.UNDELIVERABLE})
 _DONE = frozenset({Status.SUCCEEDED, Status.RELEASED, *_RUNNING})
@@ -73,9 +73,9 @@ class Way(StrEnum):
     REPLY = "reply"
     #: People answer by buttons, or in words in the card's thread.
     THREAD = "thread"
-    #: People answer by buttons only, because their words don't reach Sayso there.
+    #: People answer by buttons only, because their words in this conversation don't reach Sayso.
     BUTTONS = "buttons"
-    #: People press keys in a terminal. Its bottom line names the keys.
+    #: People press keys in a terminal. The terminal's bottom line names the keys.
     KEYS = "keys"
     #: People answer by typed lines only.
     WORDS = "words"
@@ -115,21 +115,23 @@ class Card:
     end_sign: str
     #: The first line of a decided card: the outcome and the action.
     end: Line
-    #: The second line of a decided card: the person who decided, the time and the reason, or another cause of the end.
+    #: The second line of a decided card. It says why the call ended: who decided it, when and for what reason, or
+    #: another cause.
     end_why: Line
     #: The output of the run, or '' without output.
     output: str
     deadline: datetime
     #: Whether the request is pending.
     open: bool
-    #: Whether the run succeeded, or the call is running or may still run.
+    #: For a decided card: true if the run succeeded, and also while the call is running or may still run.
     done: bool
     #: Whether a person needs more than one step to approve the call, such as a second confirmation.
     steps: bool
     #: Whether the request is a question of an agent.
     asks: bool
-    #: The first field says whether the reader may approve or answer the request, the second whether the reader may
-    #: reject it. If several people read the card, both are true, and Sayso refuses the press of a person who may not.
+    #: Whether the reader may approve or answer the request (`may_approve`), and whether the reader may reject it
+    #: (`may_reject`). If several people read the card, both are true. Sayso then refuses a reply of a person who may
+    #: not decide.
     may_approve: bool
     may_reject: bool
     #: The options that the question offers, or () if people may answer in any words.
@@ -153,9 +155,9 @@ def card(
 ) -> Card:
     """Return the card of a call in its current state.
 
-    `reader` is the principal who alone reads the card, and whom the card calls "you". It is '' if several people read
-    the card. `platform` is the platform that shows the card; people have their names on that platform. `wording` is the
-    language of the card.
+    `names` gives the names of people. `way` is the way in which people answer the card. `reader` is the principal who
+    alone reads the card, and whom the card calls "you". It is '' if several people read the card. `platform` is the
+    platform that shows the card, and whose names for people the card shows. `wording` is the language of the card.
     """
     told = _Teller(call, names, reader, platform, wording)
     shown = _shown(call, wording)
@@ -199,10 +201,10 @@ def headline(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -
 
 
 def listed(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> tuple[str, str]:
-    """Return the headline with the action, and all arguments with their values on another line, for lists of requests.
+    """Return two lines for lists of requests: the headline with the action, and the names and values of all arguments.
 
-    The arguments are on a line of their own, because in the headline an argument could look like the action. The
-    options of a question aren't arguments.
+    The arguments have their own line, because in the headline an argument could look like the action. The options of a
+    question aren't arguments.
     """
     shown, told = _shown(call, wording), _Teller(call, names, "", "", wording)
     return told.summary(shown), "" if shown.act == "ask" else one_line(", ".join(_values(shown)), _LINE)
@@ -244,7 +246,7 @@ class _Teller:
         return Who(principal, text, mine)
 
     def _requester(self) -> str:
-        """Return the requester's name. The name of an agent says whose account or token the agent uses."""
+        """Return the requester's name. For a request by an agent, the text says whose agent it is: "Ada's agent"."""
         name = self._names.of(self._call.requester, self._platform)
         return name if self._call.agent in _BY_HAND else self._say("card.agent_of", name=name)
 
@@ -284,9 +286,9 @@ class _Teller:
         return self.said(_told(self._call.note))
 
     def said(self, words: str) -> str:
-        """Return a note with its author's name: the agent or the requester.
+        """Return a note together with the name of its author, which is the agent or the requester.
 
-        The words must already be masked and visible.
+        The words of the note must already be masked and visible.
         """
         if self._call.agent in _BY_HAND:
             return self._say("card.note", who=self._requester(), note=words)
@@ -351,7 +353,7 @@ class _Teller:
         return _how(call, way, self._wording, cut=_needs_details(call, shown))
 
     def end_why(self, way: Way) -> Line:
-        """Return the line with the person who decided, the time and the reason, or with another cause of the end."""
+        """Return the line that says why the call ended: who decided it, when and for what reason, or another cause."""
         call = self._call
         key = f"ending.{call.status.value}"
         if call.status is Status.REJECTED and call.reason:
@@ -411,7 +413,10 @@ def _value(text: str) -> str:
 
 
 def _moment(call: Call, at: datetime, *, counts_down: bool = False) -> Moment:
-    """Return a time for a card. The card shows its date too if it is a day or more after the request."""
+    """Return a time for a card. The card also shows the date of a time that is a day or more after the request.
+
+    With `counts_down`, surfaces show the remaining time instead (see `Moment`).
+    """
     return Moment(at, counts_down, dated=at - call.created_at >= _A_DAY)
 
 
@@ -447,7 +452,7 @@ def _warnings(call: Call, shown: Shown, wording: Wording) -> tuple[str, ...]:
 
 
 def _unseen_programs(call: Call, shown: Shown) -> list[str]:
-    """Return the programs that the call would run and that don't occur in the shown text."""
+    """Return the programs that the call would run and whose names don't occur in the shown parts of the action."""
     text = "\n".join(part.text for part in shown.parts)
     return [name for name in call.verdict.programs if name != "?" and name.rpartition("/")[2] not in text]
 
@@ -504,8 +509,8 @@ def _how(call: Call, way: Way, wording: Wording, *, cut: bool) -> Line:
 def _end(call: Call, shown: Shown, wording: Wording) -> Line:
     """Return the first line of a decided card: the outcome, and the action or the question."""
     ending = _ENDS[call.status]
-    # A question ends only in the ways in `_QUESTION_ENDS`, unless somebody changed the database. In that case its card
-    # has the sentence of other calls.
+    # A question ends only in the ways in `_QUESTION_ENDS`, unless somebody changed the database. After such a change,
+    # its card has the same sentence as the card of any other call.
     key = f"end.{ending}.{shown.act if shown.act != 'ask' or ending in _QUESTION_ENDS else 'do'}"
     thing = one_line(shown.line, 120)
     return line(
@@ -630,7 +635,7 @@ def _by_person(call: Call) -> bool:
 
 
 def _with_id(principal: str | None, names: Names) -> str:
-    """Return a person's name, and behind it the person's id. Return only the id if no name is known."""
+    """Return a person's name and id, as in `Ada (telegram:42)`. Return only the id if no name is known."""
     identity = one_line(principal or "", 80)
     return f"{names.of(principal or '')} ({identity})" if principal and names.is_known(principal) else identity
 
@@ -663,7 +668,7 @@ def outcome(call: Call, names: Names | None = None, wording: Wording = IN_ENGLIS
 
 
 def outcome_fact(call: Call) -> Fact:
-    """Return the state or the end of a call as a fact. `outcome` turns this fact into a sentence."""
+    """Return the state or the end of a call as a `Fact`, which `outcome` turns into a sentence."""
     status = call.status
     key = f"outcome.{status.value}"
     if status is Status.REJECTED and call.reason:
@@ -678,10 +683,10 @@ def outcome_fact(call: Call) -> Fact:
 
 
 def _variant(call: Call) -> str:
-    """Return the last part of a sentence's key if there are several sentences for the call's status, else ''.
+    """Return the last part of the key of the sentence about the call's outcome, or '' if the status alone is the key.
 
-    `unfit` is for a call that ended because it was unfit to run. `caller` is for a call that its caller runs; the
-    service can't see whether that caller still works on it.
+    `unfit` is for a call that ended for one of Sayso's own reasons (`Unfit`). `caller` is for a call that its caller
+    runs, because the service can't see whether that caller still works on it.
     """
     if call.status in _UNFIT and _unfit(call):
         return "unfit"
@@ -744,9 +749,9 @@ def _facts(call: Call) -> dict[str, object]:
 def error_text(call: Call) -> str | None:
     """Return a call's error in words, or None if the call has no error.
 
-    If the call was unfit to be asked or run, `call.error` holds Sayso's code, and the words are Sayso's sentence.
-    Otherwise it holds a tool's text. After a claim it counts as a tool's text in any case, because a tool may have
-    written it.
+    If nobody could be asked about the call, or if it was unfit to run, `call.error` holds a code of `Unfit`, and this
+    function returns the code's sentence. Otherwise `call.error` is a tool's text. If the call was claimed, the error is
+    always returned unchanged, because a tool may have written a text that looks like a code.
     """
     unfit = _unfit(call)
     return IN_ENGLISH.sentence(unfit) if unfit else call.error
@@ -755,8 +760,8 @@ def error_text(call: Call) -> str | None:
 def reason_text(call: Call) -> str | None:
     """Return the reason of a call's decision in words, or None if there is no reason.
 
-    If the policy denied the call, `call.reason` may hold Sayso's code, which becomes a sentence. Otherwise it holds a
-    person's own words.
+    If the policy denied the call, `call.reason` may hold a code of `Noted`, and this function returns the code's
+    sentence. Otherwise it holds a person's own words.
     """
     return IN_ENGLISH.retold(call.reason) if call.reason and call.decision is Decision.DENIED else call.reason
 
@@ -767,15 +772,15 @@ def _unfit(call: Call) -> Fact | None:
 
 
 def _clause(text: str) -> Stored:
-    """Return a stored text, masked and without a full stop, for use inside a sentence.
+    """Return a stored text, masked and without a full stop, as a value for a fact.
 
-    If the text is a sentence of the catalogue, it is translated later.
+    If the text is a sentence of the catalogue, `Wording.sentence` translates it.
     """
     return Stored(clause(_told(text)))
 
 
 def _told(text: str) -> str:
-    """Return a stored text on one line.
+    """Return a stored text on one line of at most `_LINE` characters.
 
     Secrets are masked before the text is cut, so that no part of a secret shows.
     """

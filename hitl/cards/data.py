@@ -1,4 +1,4 @@
-"""Returns calls as data for programs: for the HTTP API and for `--json`. Secrets are masked."""
+"""Makes data for programs from calls: for the HTTP API and for `--json`. Secrets are masked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from hitl.call import Call, Recorded
 
-#: The status of a call -> the error whose code programs get for it. Other statuses have no code.
+#: Status of a call -> the class of the error whose code programs get with a call in this status. Other statuses have no
+#: error code.
 _ERRORS: Mapping[Status, type[SaysoError]] = {
     Status.DENIED: CallDenied,
     Status.EXPIRED: ConfirmationExpired,
@@ -34,7 +35,7 @@ _ERRORS: Mapping[Status, type[SaysoError]] = {
 
 
 def view(call: Call, names: Names = NOBODY) -> dict[str, Any]:
-    """Return all that a permitted reader may know about a call, as JSON types.
+    """Return all data about a call that a reader with the right to see it (`Access.may_see`) may get, as JSON types.
 
     Times are in UTC, in the format of ISO 8601.
     """

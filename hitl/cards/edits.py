@@ -1,8 +1,8 @@
 """Finds the change that an edit makes to a file: from the old and the new text in its arguments, or from a patch.
 
 The table of tools (hitl/policy/tables/tools.ini) says which tools edit files, and which arguments hold the file's name
-and the texts. For its own tools, the service compares with the file itself and makes the preview of a call. A coding
-agent's tool runs elsewhere, so only its arguments are known here.
+and the texts. This module is for the tools of coding agents. They run elsewhere, so only their arguments are known
+here. For its own tools, the service reads the file, compares it with the new text, and makes the preview of the call.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hitl.cards.text import cut_middle, folded, visible
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-#: The argument names for the old and the new text of an edit, as used by coding agents and MCP servers.
+#: The pairs of argument names for the old and the new text of an edit that coding agents and MCP servers use.
 TEXTS = (
     ("old_string", "new_string"),
     ("old_str", "new_str"),
@@ -28,7 +28,8 @@ TEXTS = (
     ("oldText", "newText"),
 )
 _LIST = "edits"
-#: Flags in one edit of a list. If a flag is false, the edit is shown as if the flag weren't there.
+#: Flags of one edit in a list. If a flag is false, it is ignored. If a flag is true, the edits aren't shown as a diff,
+#: because such an edit changes more places than the diff would show.
 _FLAGS = frozenset({"replace_all", "replaceAll"})
 #: The number of lines in the header of a one-file diff: two lines with names, and the `@@` line of the first hunk.
 _HEADERS = 3
@@ -44,8 +45,8 @@ _UPDATE = "Update File: "
 class Edit(Struct, frozen=True):
     """A change of files, for a card.
 
-    `diff` holds the lines of the diff, `names` the arguments that these lines show whole, and `file` the name of the
-    file, or None if there are several or the name isn't known.
+    `diff` holds the lines of the diff. `names` holds the names of the arguments whose whole texts the diff shows.
+    `file` is the name of the changed file, or None if several files change or if the name isn't known.
     """
 
     diff: str
@@ -56,10 +57,10 @@ class Edit(Struct, frozen=True):
 
 
 def compared(args: Mapping[str, Any]) -> str | None:
-    """Return the diff between the old and the new texts in these (masked) arguments.
+    """Return the diff between the old and the new texts in a call's (masked) arguments.
 
-    Return "" if the arguments hold a patch, and None if they show no change. The comparison is slow for long texts, so
-    `hitl.cards.masked` keeps the result with the other texts of the call.
+    Return "" if an argument is a patch, because `edit` then takes the patch itself as the diff. Return None if the
+    arguments show no change. The comparison is slow for long texts, so `hitl.cards.masked` caches the result.
     """
     return _compared(args) or ("" if any(map(_is_patch, args.values())) else None)
 
@@ -70,8 +71,8 @@ def unified(args: Mapping[str, Any]) -> str | None:
     The diff has header lines and line numbers, so that a program can parse it. Return None if the arguments show no
     change, or if the change is only in masked parts.
     """
-    # Most edits replace a part of a file that ends within a line. So both texts get a final line feed here. Without it,
-    # the diff would say that the file's last line feed is missing.
+    # The old text of most edits is a part of a file and ends in the middle of a line. If neither text ends with a line
+    # feed, both get one here. Without it, the diff would say that the file's last line feed is missing.
     texts = [
         (old, new) if not old or not new or old.endswith("\n") or new.endswith("\n") else (f"{old}\n", f"{new}\n")
         for old, new in _edits(args)
@@ -82,8 +83,8 @@ def unified(args: Mapping[str, Any]) -> str | None:
 
 
 def _compared(args: Mapping[str, Any]) -> str:
-    # Both texts get one more line feed. If only one of them ends with a line feed of its own, the diff then shows an
-    # empty line for it.
+    # Each text gets one more line feed, unless it is empty. So if only one of the texts ends with a line feed of its
+    # own, the diff shows that line feed as an added or removed empty line.
     edits = [(old and f"{old}\n", new and f"{new}\n") for old, new in _edits(args)]
     closely = is_quick(edits)
     diffs = [_diff(*each, closely=closely) for each in edits]
@@ -93,7 +94,7 @@ def _compared(args: Mapping[str, Any]) -> str:
 def _edits(args: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the old and the new text of each edit, as a card shows them.
 
-    Return [] if the arguments hold anything else.
+    The arguments must hold one pair of texts (`TEXTS`), or a list of such pairs. Otherwise return [].
     """
     pairs = [pair for pair in TEXTS if args.keys() & set(pair)]
     if len(pairs) + (_LIST in args) != 1:
@@ -127,7 +128,10 @@ def edit(tools: str, tool: str, args: Mapping[str, Any], texts: Mapping[str, str
 
 
 def _listed(changes: Any) -> list[Mapping[str, Any]]:
-    """Return the list's edits. Return [] if the value is no list of edits, or if an edit holds more than two texts."""
+    """Return the edits in the value of the argument `edits`.
+
+    Return [] if the value is no list of edits, or if an edit holds anything except two texts and unset flags.
+    """
     if not isinstance(changes, list) or not all(isinstance(one, dict) for one in changes):
         return []
     pairs = [frozenset(pair) for pair in TEXTS]
@@ -170,9 +174,9 @@ def _patch(args: Mapping[str, Any], texts: Mapping[str, str], names: Collection[
 
 
 def _headers(patch: str) -> Iterator[str]:
-    """Yield the text after the stars in each line of a patch that names a file.
+    """Yield the lines of a Codex patch that name a file, without their stars, such as `Update File: notes.txt`.
 
-    Codex ignores blanks around such a line.
+    Codex ignores blanks around such a line, so this function does too.
     """
     for line in _PATCH_LINE.finditer(patch):
         begins = patch.rfind("\n", 0, line.start()) + 1

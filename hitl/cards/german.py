@@ -275,7 +275,7 @@ GERMAN: Mapping[str, str] = {
     "chat.unchecked": "Ich kann hier nicht nachsehen, wer Sie sind. Nichts wurde entschieden. Benutzen Sie die Knöpfe.",
     "chat.stranger": "Ich kann nicht erkennen, zu welchem Workspace Sie gehören. Nichts wurde entschieden.",
     "chat.broadcast": "Eine Nachricht, die auch in den Kanal geht, entscheidet nichts. Antworten Sie nur im Thread.",
-    # answers to commands on a platform where all commands begin with one name, and texts in its windows
+    # answers to commands on a platform where every command begins with `/sayso` (Slack), and texts in its windows
     "chat.help.sayso": (
         "Ohne Ihr Ja führe ich nichts aus, was sich nicht rückgängig machen lässt.\n"
         "/sayso pending: was offen ist\n/sayso sessions: welche Agenten warten\n/sayso show REF: eine Anfrage ganz\n/sayso approve REF: freigeben\n"

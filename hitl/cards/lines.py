@@ -32,7 +32,7 @@ class Who(Struct, frozen=True):
 class Moment(Struct, frozen=True):
     """A time in a line. With `counts_down`, a surface shows the remaining time rather than the time of day.
 
-    `dated` is true if the surface must also show the date, because the time is on another day.
+    `dated` is true if the surface must also show the date, because the time is a day or more after the request.
     """
 
     at: datetime
@@ -57,9 +57,9 @@ Line: TypeAlias = "tuple[Segment, ...]"
 
 
 def line(wording: Wording, key: str, /, **facts: Segment | Line) -> Line:
-    """Return the sentence with this key as a line. `facts` fill the names in braces of the sentence's template.
+    """Return the sentence with this key as a line. `facts` are the values for the names in braces of its template.
 
-    Raises KeyError for a missing key or fact.
+    Raises KeyError for a missing key or value.
     """
     return _joined(_segments(wording.template(key), facts))
 

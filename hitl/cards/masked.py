@@ -61,7 +61,7 @@ class Masked:
     diff: str | None
 
     def __len__(self) -> int:
-        """Return the size of these texts for the cache: their characters, and an allowance for the objects."""
+        """Return the size of these texts for the cache: their characters, and `_OBJECTS` for each argument or line."""
         shown = (*self.arguments.items(), *self.lines.items())
         texts = sum(_OBJECTS + len(name) + len(text) for name, text in shown)
         return texts + 2 * (len(self.preview) + len(self.json) + len(self.diff or ""))
@@ -77,9 +77,9 @@ def is_large(key: Key) -> bool:
 
 
 def looks_large(args: Mapping[str, object]) -> bool:
-    """Return whether arguments look so large that masking them would delay others.
+    """Return whether arguments look so large that masking them would delay the requests of other callers.
 
-    This only counts items and characters.
+    The function only counts items and characters.
     """
     size = 0
     left: list[Any] = [args]
@@ -94,7 +94,7 @@ def looks_large(args: Mapping[str, object]) -> bool:
 
 
 def key_of(call: Call) -> Key:
-    """Return the texts of a call to mask. They are also the key of the cache."""
+    """Return those texts of a call that must be masked. They are also the key of the cache."""
     card = call.verdict.card
     return call.args, call.preview, Form(card.order, card.numbers) if card else Form()
 
@@ -146,8 +146,8 @@ def _masked(name: str, value: Any) -> tuple[str, Any]:
 def safe(text: str) -> str:
     """Return a text in a form that is safe in a text block of a card.
 
-    Invisible characters are escaped. The last line feed is removed. A long run of line feeds, blanks or one escape is
-    replaced by its count.
+    Invisible characters are escaped. The last line feed is removed. A long run of line feeds, of blanks, or of the same
+    escape is replaced by its count.
     """
     return folded(visible(text.removesuffix("\n")))
 
@@ -170,7 +170,7 @@ def _compact(value: Any) -> str:
 def _escaped(value: Any) -> int:
     """Return the number of control characters in all texts of a value.
 
-    JSON escapes them, so `hidden` can't count them there.
+    In the JSON text of the arguments they are escaped, so `hidden` doesn't find them in that text.
     """
     if isinstance(value, str):
         return sum(1 for char in value if char < " " and char not in "\n\t") if not value.isprintable() else 0

@@ -23,8 +23,8 @@ PREVIEW_KEPT = 16_000
 # The highest number of lines that are compared line by line, because the time may grow with the square of this number.
 # In a longer text, everything between the equal start and the equal end counts as changed.
 _COMPARED = 2_000
-#: With at most this many lines, and pairs of an old line and an equal new line, a comparison takes at most about ten
-#: milliseconds. Other cards can wait that long.
+#: A comparison takes at most about ten milliseconds if there are at most this many lines, and at most this many pairs
+#: of an old line and an equal new line. Other cards can wait for ten milliseconds.
 _QUICK_LINES, _QUICK_PAIRS = 400, 4_000
 _HUNK = re.compile(r"@@ -[0-9]+(?:,(?P<old>[0-9]+))? \+[0-9]+(?:,(?P<new>[0-9]+))? @@")
 _UNENDED = "\n\\ No newline at end of file"
@@ -32,7 +32,7 @@ _UNENDED = "\n\\ No newline at end of file"
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """The difference between two texts."""
+    """A change of a text: its unified diff, and the numbers of added and removed lines."""
 
     #: The unified diff, cut in the middle if it is long.
     diff: str
@@ -43,11 +43,12 @@ class FileChange:
 
 
 def change(path: str, old: str | None, new: str, *, closely: bool = True) -> FileChange:
-    """Return the difference between the old and the new text of a file. `old` is None if the file is new.
+    """Return the change from the old to the new text of a file. `old` is None if the file is new.
 
-    Without `closely`, everything between the equal start and the equal end counts as changed, as in a long text. Only a
-    line feed ends a line, so another line break can't hide a part of a line. The lines of private keys are masked,
-    because a diff may show a part of a key without the key's first line.
+    With `closely`, the texts are compared line by line, if they aren't too long. Otherwise everything between their
+    equal start and their equal end counts as changed. Only a line feed ends a line: other line breaks, such as a
+    carriage return, stay inside their line. The lines of private keys are masked here, because a diff may show a part
+    of a key without the key's first line, and then no later step would recognise the key.
     """
     before = old or ""
     few = closely and max(_lines(before), _lines(new)) <= _COMPARED
@@ -86,7 +87,8 @@ def sides(diff: str) -> tuple[str, str]:
         elif left == (0, 0) and _is_header(lines[at : at + 3]):
             at += 1
         elif not line.startswith("\\"):
-            # A line without a sign replaces cut lines and gives their number. It counts as a line of both texts.
+            # A line without `+`, `-` or a blank at its beginning is the note about the missing lines of a cut diff. It
+            # counts as a line of both texts.
             removed, added = not line.startswith("+"), not line.startswith("-")
             text = line[1:] if line[:1] in {"-", "+", " "} else line
             old += [text] * removed
@@ -113,7 +115,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def _compared(old: str, new: str) -> tuple[list[str], int, int]:
-    """Return the lines of a unified diff without its two header lines, and the numbers of removed and added lines.
+    """Return the unified diff of two texts as lines, without its header, and how many lines it removes and adds.
 
     The lines are compared unmasked. The returned lines have the lines of private keys masked.
     """
@@ -154,7 +156,10 @@ def _replaced(old: str, new: str) -> tuple[list[str], int, int]:
 
 
 def _shown(text: str, start: int, end: int) -> str:
-    """Return the lines of a text from index `start` to index `end`, with the lines of private keys masked."""
+    """Return the part of a text between two indexes of characters, with the lines of private keys masked.
+
+    The part must consist of whole lines.
+    """
     masked = mask_key_lines(text)
     if masked == text:
         return text[start:end]
@@ -179,7 +184,7 @@ def _lines(text: str) -> int:
 def _span(start: int, length: int) -> str:
     """Return a range of lines in the form that POSIX defines for `@@` lines.
 
-    A range of one line has no length. An empty range gives the number of the line before it.
+    For example, lines 3 to 5 are `3,3`, and line 3 alone is `3`. An empty range names the line before it: `2,0`.
     """
     return f"{start + 1}" if length == 1 else f"{start + bool(length)},{length}"
 

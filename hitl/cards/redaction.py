@@ -1,8 +1,9 @@
 """Masks secrets in the texts that people and logs see. The texts that are stored, hashed or run keep their secrets.
 
-There are two kinds of rules. A format describes credentials that their issuer made recognisable (a prefix, an alphabet,
-a length); these are masked in every text. A name is a word such as `password`: the value that is assigned to such a
-name is masked too, but not in code and commands, because there a wrong guess would hide text that a person must judge.
+A secret is recognised in two ways. Its format: many issuers give their credentials a recognisable prefix, alphabet and
+length. Texts in a known format are always masked. Its name: in `password=abc` the word `password` shows that `abc` is a
+secret. Such a value is masked too, but not in code and commands, where a wrong guess would hide text that a person must
+judge.
 
 A mask keeps the format's prefix and says how many characters it hides: `ghp_[masked 36]`. No format matches characters
 with which a shell could run something, so a mask can't hide a command. Every pattern is bounded or possessive, so the
@@ -74,8 +75,8 @@ _NOT_BY_PREFIX_ALONE = {"eyJ"}
 class _Format:
     """A pattern for one format of secrets. Its group `secret` is masked, and its group `keep` stays.
 
-    A text is searched only if it holds one of `hints` (or if there are no hints). The pattern is compiled at the first
-    such text, because compiling all patterns takes 10 ms.
+    `hints` are words in lower case. If there are hints, only texts that hold one of them are searched. The pattern is
+    compiled at the first search, because compiling all patterns takes 10 ms.
     """
 
     hints: tuple[str, ...]
@@ -133,9 +134,9 @@ _PREFIXED_TOKEN = (
     + ")"
 )
 
-# The body of a private key between the PEM lines, even if the last PEM line is missing. A short line counts only before
-# that last line, and only if it isn't a plain word, so that no command can be hidden as a line of a key. Each line may
-# begin with the sign of a diff.
+# The body of a private key between the PEM lines (BEGIN and END), even if the END line is missing. A line of less than
+# 40 characters counts as a line of the key only if an END line follows later, or if it is the end of the text. A plain
+# word never counts. So no command can be hidden as a line of a key. Each line may begin with the `+` or `-` of a diff.
 _BREAK = r"(?:\s|\\[nrt]){1,8}+"
 _LONG_LINE = rf"[{_BASE64}=]{{40,}}+"
 _SHORT_LINE = rf"(?=[{_BASE64}]{{0,80}}[A-Z0-9+=])(?!/)[{_BASE64}=]{{1,80}}+"
@@ -299,8 +300,9 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _NUMBER = re.compile(r"[0-9]+")
 _NAME_LENGTH = 80
 
-#: A text that surely holds no secret. Every format has at least 11 characters, and an assignment holds a sign or a
-#: blank. This test is fast, because a list of a hundred thousand words is masked word by word.
+#: Matches a text that surely holds no secret. Every format has at least 11 characters, and the assignment of a value to
+#: a name holds a sign such as `=`, or a blank. The test is fast, because a list of a hundred thousand words is masked
+#: word by word.
 _SHORT_WORD = re.compile(r"[A-Za-z0-9_/-]{0,10}")
 _HINT = re.compile(r"token|secret|pass|pwd|key|auth|cookie|credential|jwt|bearer|phrase")
 _GAP = r"[ \t]{0,3}"
@@ -316,8 +318,9 @@ _VALUE = re.compile(
     rf"|(?P<bare>(?:{_ANY_PREFIX})?{_MARK}(?=#)"
     rf"|(?![\w.]{{1,80}}\()(?:{_MARK}|[^\s\"'`,;&|<>(){{}}\\])++)"
 )
-# Values after the name of a secret that aren't secrets: references such as `$TOKEN`, words such as `null`, and names of
-# schemes such as `bearer`. The first character shows a reference, so a long reference isn't read again and again.
+# After the name of a secret, these values are no secrets: references such as `$TOKEN`, words such as `null`, and names
+# of schemes such as `bearer`. The pattern for references matches only their beginning, so a long reference takes no
+# time.
 _REFERENCE = re.compile(r"\\{0,3}[\"']?[$<]")
 _STAND_IN = re.compile(
     r"%\w+%|\*+|\.{3}|…|x{3,}|true|false|null|none|nil|undefined|yes|no|on|off"
@@ -341,7 +344,9 @@ _own: dict[str, Any] = {}
 
 
 def mask_also(patterns: Mapping[str, str]) -> None:
-    """Replace the operator's own patterns. The key of a pattern is the name that its masks show.
+    """Set the operator's own patterns, in place of the earlier patterns.
+
+    The key of a pattern is the kind of secret, which the masks show: `[masked KIND 12]`.
 
     Texts that match a pattern are masked everywhere in this process, as are texts in the built-in formats. The patterns
     have RE2's syntax, which takes linear time on any text. Raises ValueError for an invalid pattern, and for a pattern
@@ -374,8 +379,9 @@ def _mask_own(text: str) -> str:
 def mask(text: str, *, code: bool = False) -> str:
     """Return the text with its secrets masked.
 
-    With `code`, an assigned value is masked only if it begins with a known prefix. Secrets in a known format are always
-    masked. Masking a masked text changes nothing.
+    Secrets in a known format are always masked. The value after the name of a secret, as in `password=abc`, is masked
+    too. With `code`, such a value is masked only if it begins with a known prefix. Masking a masked text changes
+    nothing.
     """
     if _own:
         text = _mask_own(text)

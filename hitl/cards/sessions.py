@@ -1,7 +1,7 @@
 """The sessions of agents that have pending requests, as data and in words.
 
-A session is, for example, one run of an agent. An agent chooses the name of its session. So calls belong to one session
-only if they also have the same requester.
+A session is, for example, one run of an agent. An agent chooses the name of its session, so two agents may choose the
+same name. Calls belong to one session only if both the session's name and the requester are the same.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from hitl.call import Call
     from hitl.cards.wording import Wording
 
-#: The space on a card for the arguments, in characters. The next line sets the space for a preview. Longer texts are
-#: cut in the middle, and only the details show them whole.
+#: The space on a card, in characters: for the arguments (`ARGUMENT_CHARS`) and for a preview (`PREVIEW_CHARS`). Longer
+#: texts are cut in the middle, and only the details show them whole.
 ARGUMENT_CHARS = 1200
 PREVIEW_CHARS = 1600
 PREVIEW_LINES = 24
@@ -45,8 +45,8 @@ _LEAST = 40
 _PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
 _COMMANDS = COMMANDS[1:]
 _SHELLS = frozenset({"bash", "shell", "sh", "zsh", "run", "run_command", "execute_command", "exec", "terminal"})
-#: The arguments whose whole effect a diff shows. The next line holds the arguments that the executor's sentence may
-#: show.
+#: The arguments whose whole effect a diff shows (`_IN_DIFFS`), and the arguments that the executor's sentence may show
+#: (`_IN_SENTENCES`).
 _IN_DIFFS = frozenset({"text", "content", "old", "new", "patch", *(name for pair in TEXTS for name in pair)})
 _IN_SENTENCES = frozenset({"path", "file_path", "pattern"})
 _AT_THE_TOP = ("@@ -1 ", "@@ -1,", "@@ -0,0 ")
@@ -96,7 +96,8 @@ class Shown(Struct, frozen=True):
 def show(call: Call, share: float = 1.0, wording: Wording = IN_ENGLISH) -> Shown:
     """Return the readable form of a call's action.
 
-    `share` is the fraction of the usual space that the form may take. In every language, the same parts are left out.
+    `share` is the fraction of the usual space on the card that the form may take. If a part is left out, it is left out
+    in every language.
     """
     if is_question(call):
         return _question(call, wording)
@@ -131,8 +132,8 @@ class _Told:
         self._call = call
         self._wording = wording
         texts = masked(call)
-        #: `_all` holds all arguments, for the operator's headline. `_left` holds the arguments that no other part of
-        #: the card shows.
+        #: `_all` holds all arguments, and fills the operator's headline. `_left` holds the arguments that still need a
+        #: part of their own, because the headline, the command and the diff don't show them.
         self._all = self._left = texts.values
         self._texts, self._lines = texts.arguments, texts.lines
         self.below = 0
@@ -176,8 +177,8 @@ class _Told:
     def _said_elsewhere(self, argv: Sequence[str]) -> Iterator[str]:
         """Yield the names of arguments that a command's card shows already in another place.
 
-        These are the folder, if it is the call's folder, and the hashes of script files, if the command names these
-        files.
+        `cwd` is such an argument if it is the call's folder. `script_sha256` (hashes of script files) is one if the
+        command names these files.
         """
         if self._left.get("cwd") == self._call.cwd:
             yield "cwd"
@@ -227,9 +228,10 @@ class _Told:
         return isinstance(value, str) and 0 < len(value) <= _NAME and quoted(value) in phrase
 
     def _leave_below(self, fields: Sequence[str] | None, whole: frozenset[str]) -> None:
-        """Remove the arguments that the operator's headline shows whole, or that the operator keeps off the card.
+        """Remove arguments from `_left`, so that the card doesn't show them below the operator's headline.
 
-        The details still show all of them. A high or critical request ignores the operator's `fields`.
+        These are the arguments in `whole`, which the headline shows whole, and all arguments that aren't in the
+        operator's `fields`. The details still show them. For a high or critical request, `fields` is ignored.
         """
         rest = self._left.keys() - whole
         if fields is not None and self._call.verdict.risk.rank < Risk.HIGH.rank:
@@ -245,7 +247,10 @@ class _Told:
         return self.phrase
 
     def parts(self, share: float) -> tuple[tuple[Part, ...], int]:
-        """Return the parts, cut to their share of the space, and the number of characters that are left out."""
+        """Return the parts, and the number of characters that are left out.
+
+        The parts are cut to the fraction `share` of the usual space.
+        """
         room = int(ARGUMENT_CHARS * share)
         parts: list[Part] = []
         left_out = 0
@@ -297,7 +302,10 @@ def _diff(call: Call) -> tuple[str, bool]:
 
 
 def _label(name: str) -> tuple[str, int]:
-    """Return an argument's name as a label, and the length of the uncut name. An unusual name is quoted."""
+    """Return an argument's name as a label, and the length of the whole name.
+
+    An unusual name is quoted, and cut if it is long. The length shows how many characters the label leaves out.
+    """
     shown = visible(name, keep_newlines=False)
     return (shown, len(shown)) if _PLAIN_NAME.fullmatch(shown) else (quoted(name, _NAME, always=True), len(shown))
 
@@ -314,8 +322,8 @@ def _field(name: str, text: str, room: int, wording: Wording) -> tuple[list[Part
 def _block(kind: PartKind, text: str, room: int, wording: Wording) -> tuple[list[Part], int]:
     """Return a text as parts of a card, and the number of characters that are left out.
 
-    A short text is one block. A long text becomes two blocks, its start and its end, with a line about the hidden text
-    between them.
+    A text that fits into `room` UTF-16 units and `PREVIEW_LINES` lines is one block. A longer text becomes two blocks,
+    its start and its end, with a line about the hidden text between them.
     """
     if not text:
         return [], 0

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 _PLACE = re.compile(r"\{([^{}]*)\}")
 _NAME = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
-#: The highest number of characters of a value in the headline. A longer value is cut there, and shown again below it.
+#: The highest number of characters of a value in the headline. A longer value is cut in the headline, and shown again
+#: below the headline.
 LONGEST = 60
 #: The highest number of characters of a headline, and of a sentence about undoing, in a policy or a setting.
 LONGEST_TEMPLATE = LONGEST_UNDO = 200
@@ -42,8 +43,8 @@ def check(template: str) -> str:
 def filled(template: str, args: Mapping[str, Any]) -> tuple[str, frozenset[str]] | None:
     """Return the filled headline, and the names of the arguments that it shows whole.
 
-    Return None if an argument is missing. `args` must be masked already. If the headline cuts an argument, or shows
-    only a part of it, the argument isn't among these names.
+    Return None if a name in the template has no value (see `_value`). `args` must be masked already. If the headline
+    cuts an argument, or shows only a part of it, the argument isn't among these names.
     """
     values = {name: _value(args, name) for name in _PLACE.findall(template)}
     if None in values.values():
@@ -54,7 +55,7 @@ def filled(template: str, args: Mapping[str, Any]) -> tuple[str, frozenset[str]]
 
 
 def _value(args: Mapping[str, Any], name: str) -> str | None:
-    """Return the value that a name in a template means, as text.
+    """Return the value for a name in a template, as text. For `to.name` it is the member `name` of the argument `to`.
 
     Return None if the value is missing, is a list or an object, or is blank.
     """

@@ -1,4 +1,4 @@
-r"""Makes texts of others safe to show: they can't hide anything, and can't change the look of the text around them.
+r"""Makes texts from agents, tools and people safe to show: they can't hide anything, or change the look of other text.
 
 A person must see all that they approve. So a character is written as an escape, such as `\u{202e}`, if it is invisible,
 reorders its neighbours, moves the cursor, or piles up on a letter. The classes of such characters come from the Unicode
@@ -105,7 +105,8 @@ def one_line(text: str, limit: int = 200) -> str:
         return _cut(text, limit, _in_signs).text
     if (between := len(text) - 2 * _EDGE) > 0:
         head, tail = _in_one_line(text[:_EDGE]), _in_one_line(text[-_EDGE:])
-        # If a letter has many marks, they become a short count. So the two ends may be too short to fill the line.
+        # The ends may have become shorter, because many marks on one letter become a short count. If they are too short
+        # to fill the line, the whole text is made visible below.
         if min(len(head), len(tail)) > limit:
             return _cut(head + tail, limit, lambda count: _in_signs(count + between)).text
     return _cut(_in_one_line(text), limit, _in_signs).text
@@ -134,15 +135,15 @@ def _cut(text: str, limit: int, told: Callable[[int], str]) -> Cut:
 
 
 def _in_signs(count: int) -> str:
-    """Return a note about missing characters that has no words, so that it can be read in every language."""
+    """Return the note `…[+120]…` for missing characters. It has no words, so it can be read in every language."""
     return IN_ENGLISH.say("card.left_out.short", count=count)
 
 
 def split_middle(text: str, limit: int) -> tuple[str, str, int]:
     """Return the start and the end of a text, and the number of the characters between them.
 
-    Start and end have at most `limit` characters together. Each is cut at a line break if it keeps more than half of
-    its characters that way.
+    Start and end have at most `limit` characters together. If it loses less than half of its characters by that, the
+    start is shortened to the end of a line, and the end to the beginning of a line.
     """
     if len(text) <= limit:
         return text, "", 0
@@ -170,7 +171,7 @@ def folded(text: str) -> str:
 
 
 def _once(run: regex.Match[str]) -> str:
-    """Return the escape of a run once, with the number of its repetitions."""
+    r"""Return the text for a run of the same escape: the escape once, and its count, such as `\u{200b}[x12]`."""
     return f"{run[1]}{_in_catalogue('card.times', len(run[0]) // len(run[1]))}"
 
 
@@ -214,11 +215,10 @@ def _count(match: regex.Match[str]) -> int:
 
 
 def _kept(match: regex.Match[str]) -> int:
-    """Return the number of combining marks at the beginning of this run that stay.
+    """Return how many combining marks at the beginning of a run stay. The other marks are escaped or counted.
 
-    The other marks are escaped or counted. The number is 0 at the start of the text, after a blank, and after an
-    escaped character. There the marks would change the look of a character that isn't part of the text, or of Sayso's
-    own escape.
+    The number is 0 if the run is at the start of the text, after a blank, or after an escaped character. Such marks
+    would change the look of a character that isn't part of the text, or of Sayso's own escape.
     """
     before = match.string[match.start() - 1 : match.start()] if match.start() else ""
     return 0 if not before or _NO_BASE.match(before) else MARKS_KEPT
@@ -252,8 +252,8 @@ def _cluster_ends(text: str, start: int) -> Iterator[int]:
 def _surely_a_boundary(text: str, place: int) -> int:
     """Return an index at or before `place` at which a cluster surely begins: an ASCII character other than a line feed.
 
-    A line feed may belong to the carriage return before it. If the `_LOOK_BACK` characters before `place` hold no such
-    index, return the index of the first of them.
+    A line feed may belong to the carriage return before it. Only the `_LOOK_BACK` characters before `place` are
+    searched. If none of them is such a character, return the index of the first of them.
     """
     earliest = max(place - _LOOK_BACK, 0)
     back = range(min(place, len(text) - 1), earliest, -1)

@@ -1,11 +1,11 @@
-"""Every sentence that people and agents read, in one catalogue, so that it can be translated whole.
+"""The catalogue: every sentence that people and agents read, under a key, so that whole sentences can be translated.
 
 A platform keeps its own sentences in its `wording.py`, and adds them to the catalogue (`Wording.join`).
 
-A `Wording` is the catalogue of one language. It turns a fact into a sentence (`sentence`), and fills any other sentence
-(`say`). The facts that it fills in are visible and masked already. Templates have the syntax of `str.format`. A number
-with words that depend on it is written `{count:request|requests}`. Programs, the log and the audit record get English,
-from `say` and `sentence` of this module.
+A `Wording` is the catalogue of one language. `say` returns the sentence with a key, filled with values. `sentence` does
+this for a `Fact` (`hitl.outcomes`), which holds a key and its values. The values must already be visible and masked.
+Templates have the syntax of `str.format`. `{count:request|requests}` stands for a number and the word that fits it.
+Programs, the log and the audit record get English, from `say` and `sentence` of this module.
 """
 
 from __future__ import annotations
@@ -371,7 +371,7 @@ ENGLISH: Mapping[str, str] = {
     "session.folder": ", in {folder}",
     "session.newest": "Newest: {short} · {sign} {headline}",
     "sessions.none": "No session of an agent waits.",
-    # answers to commands on a platform where all commands begin with one name, and texts in its windows
+    # answers to commands on a platform where every command begins with `/sayso` (Slack), and texts in its windows
     "chat.help.sayso": (
         "I run nothing that can't be undone without your say-so.\n"
         "/sayso pending: what is pending\n/sayso sessions: which agents wait\n/sayso show REF: one request whole\n"
@@ -853,9 +853,9 @@ class Wording:
         return IN_ENGLISH._sentences[key] if found is None else found
 
     def say(self, key: str, /, **facts: object) -> str:
-        """Return the sentence with this key, filled with these facts.
+        """Return the sentence with this key. `facts` are the values for the names in braces of its template.
 
-        Raises KeyError for a missing key or fact. A missing key is a bug, which a test finds.
+        Raises KeyError for a missing key or value. A missing key is a bug, which a test finds.
         """
         template = self.template(key)
         if "|" in template or (self._thousands != "," and ":," in template):
@@ -865,16 +865,19 @@ class Wording:
         return template.format(**facts)
 
     def sentence(self, told: Fact, names: Naming | None = None) -> str:
-        """Return the sentence for a fact. `names` gives the names of people. Raises KeyError as `say` does."""
+        """Return the sentence for a fact (its key and values). `names` gives the names of people.
+
+        Raises KeyError as `say` does.
+        """
         return self.say(told.what, **{name: self.filled(value, names) for name, value in told.particulars.items()})
 
     def retold(self, text: str) -> str:
-        """Return the sentence of a stored fact, or the translation of a stored English sentence.
+        """Return a text that was stored with a call, in this language.
 
-        Return other texts unchanged. A call is stored before anybody knows who reads its card. So the gate stores a
-        fact (`hitl.outcomes.Noted`), and an executor stores an English sentence; earlier versions stored only
-        sentences. A text is translated only if it is a whole sentence of the catalogue. The values in it aren't
-        translated.
+        A call is stored before the language of its readers is known. So the gate stores the code of a fact
+        (`hitl.outcomes.Noted`), and an executor stores an English sentence (earlier versions of the gate did too). A
+        code becomes its sentence. An English sentence is translated if it is a whole sentence of the catalogue, but the
+        values in it stay unchanged. Any other text is returned unchanged.
         """
         told = noted(text)
         return self.sentence(told) if told else self._retold(text)
@@ -945,14 +948,14 @@ _KEPT = (
 _KEPT_TOO = ("shell.does", "shell.scripts.", "shell.unconfined", "shell.signals")
 #: The highest number of characters of a stored sentence. Executors shorten the values in it.
 _LONGEST_STORED = 1000
-#: The names of values such as "3 files": a number with its unit. `_COUNTED` adds the one value that may hold another
-#: sentence.
+#: The names of values that are a number with its unit, such as "3 files". `_COUNTED` also holds `scripts`, whose value
+#: may be a sentence of its own. The values with these names are translated too.
 _COUNTS = frozenset({"size", "old", "new", "added", "removed", "files"})
 _COUNTED = _COUNTS | {"scripts"}
 #: The beginnings of the keys of sentences that may be a value in another sentence.
 _PARTS = ("count.", "shell.scripts.more")
-#: A number in a sentence of the catalogue. It has no zero at its beginning. So most texts of digits, such as refs and
-#: file names, are not taken for numbers.
+#: A number in a sentence of the catalogue: 0, or digits that don't begin with 0. So a file name such as `007` isn't
+#: taken for a number.
 _NUMBER = "0|[1-9][0-9,]*"
 #: A value within a sentence of the catalogue. It is quoted, or it is so plain that it needs no quotation marks
 #: (`hitl.cards.text.quoted`).
@@ -962,7 +965,10 @@ _COUNT_OF = "[0-9,]+ [a-z]+"
 
 @cache
 def _stored() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Return (key, pattern) of each sentence that may be stored. Patterns that match fewer texts come first."""
+    """Return (key, pattern) of each sentence that may be stored with a call.
+
+    Patterns that match fewer texts come first, so that a text is taken for the sentence that fits it best.
+    """
     patterns = ((key, "".join(_pieces(text))) for key, text in ENGLISH.items() if key.startswith(_KEPT + _KEPT_TOO))
     found = sorted(patterns, key=lambda one: (one[1].count(_VALUE), -len(one[1])))
     return tuple((key, re.compile(pattern)) for key, pattern in found)

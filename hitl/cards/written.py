@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 #: The highest number of characters of a number that is shown as the caller wrote it. Longer numbers are shown in their
 #: canonical form.
 _LONGEST_NUMBER = 40
-#: The highest number of names, and of numbers, that are kept. All others are shown in their canonical form.
+#: The highest number of names whose order is stored, and of numbers whose digits are stored. All other names and
+#: numbers are shown in their canonical form.
 _MOST = 200
 _LONGEST_POINTER = 200
 #: The highest number of values that are visited, beginning with the outermost, so that very many values delay nobody.
@@ -50,7 +51,8 @@ class Number(float):
 class Form(NamedTuple):
     """The order and the digits in which a caller wrote the arguments. Parts in canonical form are left out."""
 
-    #: JSON pointers to the members of each object whose names weren't sorted, in the caller's order.
+    #: For each object whose names the caller didn't write in sorted order: the JSON pointers to its members, in the
+    #: caller's order.
     order: tuple[str, ...] = ()
     #: (JSON pointer, digits as the caller wrote them) for each number with a fraction or an exponent.
     numbers: tuple[tuple[str, str], ...] = ()
@@ -115,7 +117,7 @@ def in_form(args: dict[str, Any], form: Form) -> dict[str, Any]:
 def spelled(value: Any, *, indent: int = 0) -> str:
     """Return a value as JSON, with the caller's digits.
 
-    It is on one line or, with `indent`, on one line for each member.
+    The JSON is on one line. With `indent`, each member or item has its own line, indented by that many blanks.
     """
     return msgspec.json.format(msgspec.json.encode(_raw(value)), indent=indent).decode()
 

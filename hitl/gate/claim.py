@@ -65,10 +65,11 @@ async def release(gate: GateContext, target: str, owner: str) -> Call:
 
 
 async def _take(gate: GateContext, call: Call, owner: str, take: Callable[[Call, datetime], Call]) -> Call | None:
-    """Store the call that `take` makes of `call`, if the call may run now, and return the stored call.
+    """If the call may run now, store the result of `take(call, now)`, and return it.
 
-    Return None, with nothing stored, if somebody else changed the call first or if its `due_at` has passed. If the call
-    may not run, store the result `refused` and a line of the audit record, and raise Tampered or InvalidConfirmation.
+    `take` returns the call with a lease, or released. Return None, with nothing stored, if somebody else changed the
+    call first or if its `due_at` has passed. If the call may not run, store the result `refused` and a line of the
+    audit record, and raise Tampered or InvalidConfirmation.
     """
     unfit = await why_unfit_stored(gate, call)
 
@@ -153,9 +154,9 @@ def _unfit_error(call: Call, unfit: Fact) -> SaysoError:
 
 
 def _told(ran: Ran) -> dict[str, object]:
-    """Return the data of the audit record's line about the end of a run.
+    """Return the data of the audit record's line about the end of a run: `why` (the error) and `exit_status`.
 
-    The data are the error, the exit status, and `started` False if the tool was refused before its start.
+    If the executor refused the run before the tool started, they also hold `started`, which is False.
     """
     why = one_line(mask(ran.error)) if ran.error else None
     never = {"why": why or ran.result.value, "started": False} if ran.result is Result.REFUSED else {"why": why}

@@ -28,12 +28,15 @@ if TYPE_CHECKING:
 
 
 class Claimant(NamedTuple):
-    """A caller that waits for the decision on its call. If the call is approved, the same commit gives it the lease."""
+    """A caller that waits for the decision on its call.
+
+    If the call is approved, the commit that approves the call also gives the caller the lease.
+    """
 
     owner: str
     #: The SHA-256 (hex) of the claimant's secret.
     secret_hash: str
-    #: Returns whether the caller's connection is open and the caller still has its rights.
+    #: A function that returns whether the caller's connection is open and the caller still has its rights.
     ready: Callable[[], bool]
 
 
@@ -45,7 +48,7 @@ class Claimants:
 
     @contextlib.contextmanager
     def waiting(self, call: Call, claimant: Claimant) -> Iterator[None]:
-        """Register a claimant as waiting until the context closes, unless the call has another waiting claimant."""
+        """Register a claimant as waiting until the `with` block ends, unless another claimant waits for the call."""
         first = self._by_ref.setdefault(call.ref, claimant)
         try:
             yield
@@ -95,8 +98,8 @@ class GateContext:
         self.limits = limits or Limits()
         self.terms = terms or Terms()
         self.observers = list(observers)
-        #: Returns a sentence if other users of the machine may know or change the keys, else None. While there is such
-        #: a sentence, no call is accepted or run.
+        #: A function that returns a sentence if other users of the machine may read or change the master keys, else
+        #: None. While it returns a sentence, no call is accepted or run.
         self.exposed = exposed
         self.reach = Reach()
         self.beside = beside

@@ -56,7 +56,10 @@ async def _no_button(gate: GateContext, reply: Reply, call: Call) -> Answer:
 
 
 def _reading(reply: Reply, call: Call) -> Reading | None:
-    """Return the meaning of a button, a command or an API decision. Return None if this call has no such button."""
+    """Return the approval, rejection or answer that a button, a command or an API decision means.
+
+    Return None if this call has no such button.
+    """
     if is_question(call) and (chosen := choice(call, reply.verb)):
         return Reading(Says.APPROVE, chosen)
     return Reading(_VERBS[reply.verb], reply.reason or None) if reply.verb in _VERBS else None
@@ -106,9 +109,9 @@ async def _decide_reading(gate: GateContext, reply: Reply, reading: Reading, sce
 def _unclear(gate: GateContext, reply: Reply, call: Call, reading: Reading) -> Fact:
     """Return the answer to a reply that wasn't understood.
 
-    The answer quotes the reply only if its sender is an approver of the call. Other people may answer our message, so
-    our message must not hold the words of a person who may not decide. Only an approver or the requester of the call
-    gets its short ref.
+    The answer quotes the reply only if the reply's sender is an approver of the call. Other people may reply to Sayso's
+    answer, so the answer must not hold the words of a person who may not decide. Only an approver or the requester of
+    the call gets its short ref.
     """
     principal = gate.people.principal(reply.identity)
     if gate.access.is_approver(principal, call):

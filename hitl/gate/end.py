@@ -88,7 +88,7 @@ async def _end(gate: GateContext, call: Call, trigger: Trigger, by: str, unfit: 
 
 
 async def void(gate: GateContext, call: Call) -> Call | None:
-    """End a call that is open in a restored database. `Gate.void` states the contract."""
+    """End a call that hasn't ended in a restored database. `Gate.void` states the contract."""
     if call.awaits_reason:
         return await swap(gate, call, lambda _: left_unexplained(gate, call))
     why = kept(fact(Unfit.OLDER))

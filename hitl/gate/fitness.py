@@ -70,7 +70,7 @@ def _broken(gate: GateContext, call: Call, votes: Sequence[Vote]) -> Fact | None
 
 
 def counted(gate: GateContext, call: Call, verdict: Verdict, votes: Sequence[Vote]) -> Tally:
-    """Count the approvals of the people who may still approve, by this verdict and the current directory."""
+    """Count those approvals whose authors may still approve the call, by `verdict` and the current directory."""
     now = gate.clock.now()
 
     def person(voter: str) -> str | None:
@@ -84,8 +84,9 @@ def counted(gate: GateContext, call: Call, verdict: Verdict, votes: Sequence[Vot
 async def why_unfit(gate: GateContext, call: Call, verdict: Verdict) -> Fact | None:
     """Return the reason why the call may not run now, or None.
 
-    The function checks that nobody else can know the keys, that the requester may still ask, and that the verdict
-    permits the call. For calls that this service runs, it also checks the list of allowed tools and the preconditions.
+    The function checks that no other user of the machine can know the keys, that the requester may still ask, and that
+    the verdict permits the call. For calls that this service runs, it also checks the list of allowed tools and the
+    preconditions.
     """
     if why := gate.exposed():
         return fact(Unfit.EXPOSED, why=why)
@@ -113,8 +114,9 @@ def question(
 ) -> PolicyCall:
     """Return a request in the form that policies judge.
 
-    `args` are the request's arguments. `found` gives its folder and preconditions. `info` gives the facts about its
-    tool, or None. The tool's hints are passed as untrusted, so they can raise the risk but never lower it.
+    `args` are the request's arguments. `found` gives its folder and preconditions. `info` describes its tool, or is
+    None if the tool isn't known. The tool's hints are passed as untrusted, so they can raise the risk but never lower
+    it.
     """
     seen, is_command = judged(asked.runs, args)
     return PolicyCall(

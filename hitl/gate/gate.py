@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 class Gate(GateContext):
     """All use cases of a service. Each service has one gate.
 
-    `owner` names this process in its leases, as `PLACE:PROCESS`. Only one process at a time works in a PLACE, such as a
-    service's data folder. So if a lease names this PLACE and another PROCESS, that process is dead.
+    `owner` names this process in its leases, as `PLACE:PROCESS`. PLACE names something that only one process at a time
+    can use, such as the service's data folder, and PROCESS names one start of the service. So if a lease names this
+    PLACE and another PROCESS, that process is dead.
     """
 
     # -- one method for each use case --------------------------------------------------------------------------
@@ -60,8 +61,8 @@ class Gate(GateContext):
     async def withdraw(self, target: str, identity: str, *, left: bool = False) -> Call:
         """Withdraw a pending call, for its requester or an operator.
 
-        `left` says that the calling program has stopped waiting; the card then says this too. With `left`, a call that
-        was approved or allowed, and that its caller hasn't claimed, lapses at once.
+        `left` says that the calling program has stopped waiting. With `left`, the card says so, and a call that was
+        approved or allowed, and that its caller hasn't claimed, lapses at once.
 
         Raises CallUnknown, NotApprover (and records the attempt), or, if the call is over, AlreadyDecided or
         ConfirmationExpired.
@@ -90,7 +91,7 @@ class Gate(GateContext):
         return await end.orphaned(self, call)
 
     async def void(self, call: Call) -> Call | None:
-        """End a call that is open in a restored database, because it may have run after the backup was made.
+        """End a call that hasn't ended in a restored database, because it may have run after the backup was made.
 
         Return the ended call, or None if the call was changed before the write.
         """
@@ -115,9 +116,10 @@ class Gate(GateContext):
     async def claim(self, target: str, owner: str, secret: str) -> Lease:
         """Claim an approved or allowed call, and return the lease: the one permission to run it.
 
-        `secret` is the SHA-256 (hex) of a secret that the claimant keeps. Claiming again with the same hash returns the
-        same lease. Raises CallUnknown, StillPending, Tampered, InvalidConfirmation (the call is no longer fit to run),
-        and AlreadyDecided or ConfirmationExpired (somebody else has claimed it, or it is over).
+        `secret` is not the claimant's secret but its SHA-256 (hex). The claimant keeps the secret and passes it to
+        `finish`. Claiming again with the same hash returns the same lease. Raises CallUnknown, StillPending, Tampered,
+        InvalidConfirmation (the call is no longer fit to run), and AlreadyDecided or ConfirmationExpired (somebody else
+        has claimed it, or it is over).
         """
         return await claim.claim(self, target, owner, secret)
 
@@ -137,10 +139,10 @@ class Gate(GateContext):
         return await claim.finish(self, target, secret, ran)
 
     async def finish_own(self, lease: Lease, ran: Ran) -> Call:
-        """Record the end of a run under a lease of this process.
+        """Record the end of a run by this process, which holds the lease.
 
-        Unlike `finish`, it starts from the call in the lease. It reads the store only if the call has changed since
-        then.
+        Unlike `finish`, the method starts from the call in the lease. It reads the stored call only if the call has
+        changed since the lease was taken.
         """
         return await claim.finish_own(self, lease, ran)
 
@@ -165,5 +167,5 @@ class Gate(GateContext):
         return await swap.find(self, name)
 
     async def pointed_at(self, message: str) -> target.Pointed | None:
-        """Return the call to which one of our messages belongs, or None. `message` is the id of the message."""
+        """Return the call that a message of Sayso is about, or None. `message` is the id of the message."""
         return await target.pointed_at(self, message)

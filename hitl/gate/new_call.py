@@ -33,7 +33,7 @@ class Draft(Struct, frozen=True):
         return replace(self, prepared=replace(self.prepared, notes=notes))
 
     def call(self, short: str, now: datetime, approvers: tuple[str, ...], routes: tuple[str, ...]) -> Call:
-        """Return the call in the state `idle`, before its decision. The caller still has to set `row_mac`."""
+        """Return the call in the state `idle`, before its decision, with an empty `row_mac`."""
         ask, prepared = self.ask, self.prepared
         return Call(
             ref=new_ref(now),
@@ -74,15 +74,12 @@ def denial(why: Noted) -> Verdict:
 
 
 def does_by_caller(ask: Ask) -> str:
-    """Return the sentence for the card, in the form for the store, for a call that its caller runs."""
+    """Return the text for `Call.sentence` of a call that its caller runs: a fact, as `hitl.outcomes.kept` writes it."""
     return kept(fact(Noted.COMMAND)) if "argv" in ask.args else does_unknown(ask)
 
 
 def does_unknown(ask: Ask) -> str:
-    """Return the sentence for the card, in the form for the store, for a call with unknown effects.
-
-    The sentence names only the tool.
-    """
+    """Return the text for `Call.sentence` of a call with unknown effects. It names only the tool."""
     return kept(fact(Noted.TOOL, tool=quoted(ask.tool)))
 
 

@@ -32,9 +32,10 @@ if TYPE_CHECKING:
 
 
 def as_question(verdict: Verdict) -> Verdict:
-    """Return the verdict for a question: the policy's denial, approvers and time apply, but not its risk.
+    """Return the verdict for a question: the policy's verdict, but with low risk and without a demand for a reason.
 
-    An answer runs nothing. So one answer is enough, and nobody must confirm it.
+    A policy can deny a question, name its approvers and limit its time. But an answer runs nothing, so nobody must
+    confirm it or give a reason.
     """
     return replace(verdict, risk=Risk.LOW, require_reason=False)
 
@@ -45,9 +46,8 @@ async def words_on_question(
     """Return the question that the words of a reply answer, or None if the words answer no question.
 
     Return the gate's answer instead if it isn't clear which question is meant. Words that point to a question are about
-    that question. Words that point to no call answer an open question only if words could decide a call in that
-    situation (`hitl.gate.target`), and only if they can't be talk between people. `known` are the refs that the words
-    may name.
+    that question. Words that point to no call answer an open question only if such words could also decide a call
+    (see `hitl.gate.target`), and only if they look like an answer. `known` are the refs that the words may name.
     """
     if reply.kind is not ReplyKind.TEXT:
         return None
@@ -79,9 +79,9 @@ def _unaddressed(gate: GateContext, reply: Reply, scene: Scene, readings: Sequen
 
 
 def _may_be_meant(gate: GateContext, reply: Reply, scene: Scene, call: Call, readings: Sequence[Reading]) -> bool:
-    """Return whether this person may answer the question, and whether the words look like an answer to it.
+    """Return True if this person may answer the question and the words look like an answer to it, else False.
 
-    If the question offers no options, a counter-question, a condition or a "wait" counts as talk and not as an answer.
+    If the question offers no options, a counter-question, a condition or a "wait" doesn't look like an answer.
     """
     if not gate.access.may_answer(scene.principal, call):
         return False

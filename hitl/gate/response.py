@@ -34,7 +34,8 @@ class Came(StrEnum):
 class Answer(Struct, frozen=True):
     """The gate's answer to a reply: the outcome, a fact for the message to the person, and the call in its new state.
 
-    `lease` is set if this service must now run the call. `error` is set if the outcome is REFUSED.
+    The fact holds the key and the values of the message's sentence. `lease` is set if this service must now run the
+    call. `error` is set if the outcome is REFUSED.
     """
 
     came: Came
@@ -45,7 +46,10 @@ class Answer(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The text of the answer, in English: the whole call for DETAILS, or '' if there is nothing to say."""
+        """The text of the answer, in English, or '' if there is nothing to say.
+
+        For the outcome DETAILS, it is the details of the call.
+        """
         return self.told()
 
     def told(self, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:
@@ -88,9 +92,9 @@ def too_late(call: Call) -> SaysoError:
 
 
 def unknown_call(named: str) -> CallUnknown:
-    """Return the error for a name that no call has.
+    """Return the error for a text that should be a call's ref or short ref, but belongs to no call.
 
-    The error repeats the name only if the name is a short ref. Any other text could be a secret.
+    The error repeats the text only if it has the form of a short ref. Any other text could be a secret.
     """
     short = as_short(named)
     return CallUnknown(fact(Refusal.UNKNOWN, short=short) if short else fact(Refusal.UNKNOWN_NAME))

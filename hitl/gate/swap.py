@@ -55,9 +55,10 @@ async def swap(
 ) -> Call | None:
     """Make the conditional write, notify the observers, and return the new call.
 
-    Return None, with nothing written, if the call changed since it was read or if the time test fails (`overdue`, see
-    `Expect`). Raises Tampered, and records it, if the call's chain says that the same step was taken before. In that
-    case somebody replaced the row with an older copy.
+    `seal` makes the change from the time of the write (see `Unit`). Return None, with nothing written, if the call
+    changed since it was read or if the test of `due_at` fails (`overdue`, see `Expect`). Raises Tampered, and records
+    it, if the call's hash chain already holds this step: a decision, a claim or a result. In that case somebody
+    replaced the row with an older copy.
     """
     try:
         change = await gate.store.commit(Unit(Expect(call.ref, call.version, overdue=overdue), seal))
@@ -179,7 +180,7 @@ def entry_of(call: Call, event: Event, actor: str, /, **data: object) -> Entry:
 
 
 def arrival(reply: Reply) -> dict[str, object]:
-    """Return the facts about a reply that the audit record keeps: its sender, conversation, message, time and event."""
+    """Return the data about a reply for the audit record: its sender, conversation, message, time, event and so on."""
     pressed = reply.pressed_at.isoformat() if reply.pressed_at else None
     return {
         "surface": reply.surface,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """The people whose approval counts, and the number of people who must approve."""
+    """The people who have approved and whose approval counts, and the number of people who must approve."""
 
     approved_by: frozenset[str]
     need: int
@@ -32,7 +32,8 @@ class Tally:
 def tally(votes: Iterable[Vote], person: Callable[[str], str | None], need: int) -> Tally:
     """Count the approval of each person once. Rejections aren't counted, because one rejection ends the call.
 
-    `person` returns the current principal of the name on a vote, or None if that person's approval doesn't count now.
+    `person` takes the principal that a vote names. It returns the principal of that person now, or None if the person's
+    approval doesn't count now.
     """
     people = {person(vote.principal) for vote in votes if vote.approve}
     return Tally(frozenset(name for name in people if name is not None), need)

@@ -1,12 +1,12 @@
 """Finds the one call that a reply is about, or the answer to a reply that doesn't name exactly one call.
 
-Four things can point to a call: the message that the reply answers, the thread that it is in, the latest message before
-it, and its own words. `survey` reads the store; `aim` then decides without any input or output.
+Four things can point to a call: the message that the reply answers, the reply's thread, the latest message before the
+reply, and the words of the reply. `survey` reads the store, and then `aim` decides without any input or output.
 
 Text that points to no call decides only in a private conversation or in a card's own thread, and only if exactly one
-card is open there. The latest message there from anybody else must be that card, or a message from Sayso about that
-card. Otherwise a "yes" to another question could approve a call. In all other cases Sayso asks which call is meant, or
-stays silent.
+card in it is pending. The latest message in it from anybody but the sender must be that card, or a message from Sayso
+about that card. Without this rule, a "yes" to another question could approve a call. In all other cases Sayso asks
+which call is meant, or stays silent.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Pointed:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """The circumstances of a reply that help to find its call. The words of the reply aren't part of them."""
+    """All data except the words of a reply that help to find its call: the sender, the answered message and so on."""
 
     #: The principal who replied.
     principal: str
@@ -62,12 +62,12 @@ class Scene:
     answered: Call | None = None
     #: The pending calls that belong to this conversation and that the reply may be about, oldest first.
     open: tuple[Call, ...] = ()
-    #: The ref of the call that the latest message there is about, not counting the replier's own messages. None if the
-    #: latest message isn't known, or is about no call.
+    #: The ref of the call that the latest message in this conversation is about, not counting the replier's own
+    #: messages. It is None if that message isn't known, or is about no call.
     follows: str | None = None
     #: Whether words that point to no call may decide in this conversation.
     private: bool = False
-    #: Whether the words are meant for us rather than for other people in the conversation.
+    #: Whether the words are meant for Sayso rather than for other people in the conversation.
     addressed: bool = False
     #: The call in `follows`, if it is over and belongs to this conversation, or None.
     last: Call | None = None
@@ -88,9 +88,9 @@ async def pointed_at(gate: GateContext, message: str) -> Pointed | None:
 
 
 async def survey(gate: GateContext, reply: Reply) -> tuple[Scene, str]:
-    """Return the circumstances of a reply, and the conversation in which it counts.
+    """Return the `Scene` of a reply, and the conversation whose calls the reply may decide.
 
-    For an answer to a card, that conversation is the card's. For any other reply, it is the conversation of the reply.
+    For an answer to a card, it is the conversation of the card. For any other reply, it is the reply's conversation.
     """
     pointed = await pointed_at(gate, reply.answers) if reply.answers else None
     place = (pointed.place if pointed else None) or reply.conversation
@@ -113,9 +113,10 @@ async def survey(gate: GateContext, reply: Reply) -> tuple[Scene, str]:
 
 
 async def _open(gate: GateContext, reply: Reply, place: str, principal: str) -> tuple[Call, ...]:
-    """Return the pending calls of the conversation that the person's words may be about.
+    """Return those pending calls of the conversation `place` that the words of this person may be about.
 
-    Unless the conversation is private, a call that was asked for elsewhere counts only if the person is its approver.
+    Unless the conversation is private, a call that was asked for in another conversation is returned only if the person
+    is its approver.
     """
     standing = await gate.store.standing(place, reply.thread)
     if reply.private:
@@ -142,9 +143,9 @@ def aim(scene: Scene, reading: Reading, named: Call | None) -> tuple[Call | None
 def _aim_unaddressed(scene: Scene, reading: Reading, *, unclear: bool) -> tuple[Call | None, Answer]:
     """Return the call that words without a target mean, or None and the answer to give.
 
-    Such words can mean a call only in a private conversation (`scene.private`). If one card is open there, they may
-    mean that card (see `_about`). If no card is open, clear words may mean the call that was just decided (see
-    `_just_lost`).
+    Such words can mean a call only in a private conversation (`scene.private`). If one card in it is pending, they may
+    mean that card (see `_about`). If no card is pending, words that are a clear yes or no may mean the call that was
+    just decided (see `_just_lost`). `unclear` says that the words are neither a yes nor a no.
     """
     if scene.private and len(scene.open) == 1 and _about(scene, scene.open[0], unclear=unclear):
         return scene.open[0], NOTHING
@@ -155,10 +156,10 @@ def _aim_unaddressed(scene: Scene, reading: Reading, *, unclear: bool) -> tuple[
 
 
 def _about(scene: Scene, call: Call, *, unclear: bool) -> bool:
-    """Return whether the words may be about `call`, whose card is the only open card there.
+    """Return whether the words may be about `call`, whose card is the only pending card in the conversation.
 
-    They may be about it if somebody else's latest message there is about that card. Unclear words that are addressed to
-    us may be about it too, because unclear words decide nothing.
+    They may be about the call if the latest message from anybody but the sender is about it. Unclear words that are
+    addressed to Sayso may be about the call in any case, because unclear words decide nothing.
     """
     return scene.follows == call.ref or (unclear and scene.addressed)
 
@@ -166,7 +167,7 @@ def _about(scene: Scene, call: Call, *, unclear: bool) -> bool:
 def _pointing(scene: Scene, *, unclear: bool) -> Answer:
     """Return the answer to words without a target that decide nothing.
 
-    The answer names the open calls there, if there are any.
+    The answer names the pending calls of the conversation, if there are any.
     """
     if not scene.open:
         return Answer(Came.NOT_A_REPLY, fact(Refusal.NOTHING_WAITS)) if scene.addressed else NOTHING
@@ -177,7 +178,7 @@ def _pointing(scene: Scene, *, unclear: bool) -> Answer:
 
 
 def _just_lost(scene: Scene, reading: Reading) -> Call | None:
-    """Return the call that the latest message was about, if somebody else has decided it or its time has ended.
+    """Return the call of the latest message before the reply, if somebody else has decided it or its time has ended.
 
     If the person themselves decided the call, return None, because people know their own decisions. But if the reply
     adds a reason to that person's rejection, return the call.
@@ -192,9 +193,9 @@ def _just_lost(scene: Scene, reading: Reading) -> Call | None:
 async def named_refs(gate: GateContext, reply: Reply, scene: Scene) -> set[str]:
     """Return the refs that the words may name, as the person typed them.
 
-    These are the short refs of the calls that are pending here and of the call that the reply answers, and every typed
-    word that is the ref of another call. Such a call may have been asked for elsewhere, or be decided. A later step
-    checks whether the person may decide it here.
+    These are the short refs of the pending calls of this conversation and of the call that the reply answers, and the
+    typed words that are the ref of any other call. The other call may belong to another conversation, or be decided.
+    The gate checks later whether the person may decide it in this conversation (`barred`).
     """
     known = {call.short for call in (*scene.open, scene.answered) if call is not None}
     typed = (word for word in dict.fromkeys(_WORD.findall(reply.text)) if _typed_as_ref(word))
@@ -232,9 +233,9 @@ def _typed_as_ref(word: str) -> bool:
 
 
 def read_words(reply: Reply, known_refs: Collection[str]) -> list[Reading]:
-    """Return the meanings of a reply's words.
+    """Return the readings of a reply's words: approvals, rejections or unclear, one for each call that they name.
 
-    The formatting of the words and the reply's language, if it is known, count too.
+    The readings also depend on the formatting of the words, and on the reply's language if it is known.
     """
     return replies.read(reply.text, known_refs=known_refs, language=reply.language, spans=reply.spans)
 

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     #: A function that takes the time of the write, and returns one person's vote with its MAC.
     Sealed: TypeAlias = Callable[[datetime], Vote]
 
-#: The kinds of replies whose words can name a call. If a call is critical, approvals of all other kinds must be given
-#: twice.
+#: The kinds of replies whose words can name a call. To approve a critical call by a button or through the API, a person
+#: must approve it twice. (A reaction can't approve a critical call.)
 _NAMING = frozenset({ReplyKind.TEXT, ReplyKind.COMMAND})
 
 
@@ -161,7 +161,9 @@ async def _second_yes(
 ) -> Answer | None:
     """Return None if this is the person's second yes, not too soon and not too late after the first.
 
-    Otherwise return the answer that asks for a second yes. Unless the reply came too soon, store it as the first yes.
+    Through the API, the second yes must also say that it is a confirmation. Otherwise return the answer that asks for a
+    second yes. Unless the reply came too soon, store it as the first yes. `raised` is the current risk if it is higher
+    than the risk on the card, else None.
     """
     first = await gate.store.prompt(call.ref, principal, PromptKind.CONFIRM)
     age = (gate.clock.now() - first.at).total_seconds() if first else math.inf
@@ -254,7 +256,7 @@ async def _denied_now(gate: GateContext, reply: Reply, call: Call, verdict: Verd
 async def _end_instead(
     gate: GateContext, reply: Reply, call: Call, end: Callable[[datetime], Call], actor: str, why: str
 ) -> Call | None:
-    """End a call that a person approved too late for the current rules, and return the ended call.
+    """End a call that a person approved after the current rules had stopped permitting it, and return the ended call.
 
     Return None if the call was changed, or its time ended, before the write.
     """
@@ -276,9 +278,9 @@ def sealed_vote(
 
 
 async def barred(gate: GateContext, reply: Reply, call: Call, verdict: Verdict, *, approve: bool) -> Answer | None:
-    """Return the answer to a person who may not decide this call in that conversation, and record the reply.
+    """Return the answer to a person who may not decide this call in the reply's conversation, and record the reply.
 
-    Return None if the person may decide it.
+    Return None if the person may decide the call.
     """
     why = gate.access.why_not_decide(reply, call, verdict, approve=approve)
     if why is None:

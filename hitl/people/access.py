@@ -1,7 +1,7 @@
 """The rights of a person on a call, by the operator's current lists. The rights are the same on every surface.
 
-A list or a call may name a person by an identity that the operator mapped to a principal only later. So every name is
-mapped through the current directory before it is compared.
+A list or a stored call may name a person by an identity, and the operator may map this identity to a principal later.
+So every name is mapped through the current directory before it is compared.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The rights of people, according to one directory.
+    """The rights of people, according to the lists of one directory.
 
-    The arguments of its methods are principals (`Directory.principal`).
+    Each method takes a person as a principal (`Directory.principal`).
     """
 
     people: Directory
 
     def may_ask(self, principal: str, origin: str) -> bool:
-        """Return whether the principal, or the owner of the principal's token, may start calls in that conversation."""
+        """Return whether the principal, or the owner of the principal's token, may start calls in `origin`."""
         listed = self._people(self.people.requesters_for(origin))
         return not self.people.whose(principal).isdisjoint(listed) and not self.people.is_revoked(principal)
 
     def may_still_ask(self, requester: str, origin: str, now: datetime) -> bool:
-        """Return whether a requester could still start calls in that conversation.
+        """Return whether the requester of an earlier call may still start calls in the conversation `origin`.
 
         The requester must be listed and not revoked. If the requester is a bearer token, the token must still work.
         """
@@ -66,13 +66,13 @@ class Access:
     def may_claim(self, principal: str, call: Call) -> bool:
         """Return whether the principal may claim the call and report its result.
 
-        Only its requester may, if the caller runs it.
+        Only the call's requester may, and only if the call's caller runs it (`Runs.CALLER`).
         """
         own = call.runs is Runs.CALLER and principal == self.people.principal(call.requester)
         return own and not self.people.is_revoked(principal)
 
     def why_not_decide(self, reply: Reply, call: Call, verdict: Verdict, *, approve: bool) -> Refusal | None:
-        """Return the reason why the person may not decide the call in that conversation by this verdict, or None.
+        """Return the reason why the person may not decide the call by this reply and under this verdict, or None.
 
         Only an approver of the call gets a reason that depends on the verdict.
         """

@@ -32,11 +32,12 @@ ORIGIN, APPROVERS = "origin", "approvers"
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The operator's settings for one conversation. For a field that is None, the installation's setting applies.
+    """The operator's settings for one conversation.
 
-    `self_approval` is the highest risk that a requester may approve alone. It can't be critical, and None means never.
-    `routes` are the places to which the conversation's cards go. The entries `origin` and `approvers` depend on the
-    call. `language` is the language of the texts that everybody there reads.
+    For a field that is None, except `self_approval`, the installation's setting applies. `self_approval` is the highest
+    risk that a requester may approve alone. It can't be critical, and None means that a requester never may. `routes`
+    are the places to which the conversation's cards go; the entries `origin` and `approvers` mean places that depend on
+    the call. `language` is the language of the texts for everybody in the conversation.
     """
 
     id: str
@@ -52,8 +53,8 @@ class Tried(NamedTuple):
 
     place: str
     approver: str
-    #: The surface on which the approver is asked. '' means every surface of the conversation, because the approver has
-    #: no account on any of them.
+    #: The surface on which the approver is asked, because the approver has an account on it. If the approver has no
+    #: account on any surface of the conversation, it is '', and the card goes to all of these surfaces.
     surface: str
 
 
@@ -78,10 +79,11 @@ class Directory:
     token_ends: Mapping[str, datetime] = field(default_factory=dict)
     #: Identity of a bearer token -> the highest risk that it may approve.
     token_limits: Mapping[str, Risk] = field(default_factory=dict)
-    #: The installation's language. The next field maps principals to the languages that are set for them.
+    #: The installation's language.
     language: str = "en"
+    #: Principal -> the language that is set for this person.
     languages: Mapping[str, str] = field(default_factory=dict)
-    #: Name of a surface -> its declaration.
+    #: Name of a surface -> the record of its abilities.
     surfaces: Mapping[str, Surface] = field(default_factory=dict)
     _owner: Mapping[str, str] = field(init=False, repr=False, compare=False)
 
@@ -130,7 +132,7 @@ class Directory:
         return surface is not None and surface.is_chat
 
     def belongs(self, call: Call, conversation: str) -> bool:
-        """Return whether the call was asked for in the room of this conversation, or has a card there."""
+        """Return whether the call was asked for, or has a card, in this conversation's room (`Place.room`)."""
         room = self.place(conversation).room
         return any(self.place(name).room == room for name in (call.origin, *call.routes))
 
@@ -171,7 +173,7 @@ class Directory:
         return self.principal(self.place(place).chat)
 
     def wording(self, place: str, reader: str = "") -> Wording:
-        """Return the language (`Wording`) for texts in a place, for everybody there or for one reader.
+        """Return the language (`Wording`) for texts in a place, for all people in the place or for one reader.
 
         For the person with the identity `reader`, the person's own language has precedence over the conversation's. For
         everybody, the conversation's language has precedence. In a private conversation without a set language, the
@@ -207,7 +209,7 @@ class Directory:
         return self.self_approval_socket if own else self._conversation(origin).self_approval
 
     def routes_for(self, origin: str, approvers: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """Return the chat places that get the card of a call from that conversation, without duplicates.
+        """Return the chat places that get the card of a call from the conversation `origin`, without duplicates.
 
         A revoked person's private conversation gets no card, even if it is listed as a route.
         """
@@ -221,7 +223,7 @@ class Directory:
         """Return the people whom `sayso test` asks, each with a conversation and a surface.
 
         An approver is named once for each surface that gets the conversation's cards and on which the approver has an
-        account. `origin` is the conversation for requests that come from no chat.
+        account. `origin` is tested first, then all chats that have settings of their own.
         """
         chats = (place for place in self.conversations if self.is_chat(place))
         places = dict.fromkeys((origin, *chats))
@@ -301,7 +303,7 @@ class Directory:
             yield from (conversation.approvers, conversation.requesters)
 
     def _conversation(self, origin: str) -> Conversation:
-        """Return the settings of a place, or else the settings of its room, or else empty settings."""
+        """Return the settings of a place, or else of its room (`Place.room`), or else settings without values."""
         found = self.conversations.get(origin) or self.conversations.get(self.place(origin).room)
         return found or Conversation(origin)
 

@@ -38,7 +38,7 @@ class Name(Struct, frozen=True):
 
 
 class Names:
-    """Maps principals to the names of people that platforms sent.
+    """Maps the principals of people to their names, as the platforms sent them.
 
     `login` returns the login for a user id of this machine, and `host` is the name of the machine.
     """
@@ -113,13 +113,13 @@ class Names:
 
 
 def skeleton(text: str) -> str:
-    """Return a simpler form of a name, which is equal for names that people easily confuse.
+    """Return a simpler form of a name, which is equal for names that people easily confuse: `Al Béla` and `ai-bela`.
 
-    It has no case, accents and signs, and one letter stands for all letters that look like it.
+    It has no case, accents, blanks and signs. Letters that look alike are replaced by the same letter.
     """
     plain = unicodedata.normalize("NFKD", text.casefold()).translate(_LATIN)
     return "".join(char for char in plain if char.isalnum()).replace("l", "i").replace("1", "i").replace("0", "o")
 
 
-#: Knows no names, so cards show the ids of people.
+#: A `Names` without names from platforms. A card that uses it shows the operator's names for people, or their ids.
 NOBODY = Names()

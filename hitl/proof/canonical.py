@@ -17,8 +17,8 @@ from hitl.outcomes import fact
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-#: Canonical JSON writes numbers as IEEE 754 doubles (RFC 8785 section 3.2.2.3). Integers from this one on may lose
-#: digits.
+#: The lowest integer that isn't accepted in arguments. Canonical JSON writes numbers as IEEE 754 doubles (RFC 8785
+#: section 3.2.2.3), and doubles of this size or more may lose digits of an integer.
 EXACT_INTEGER = 2**53
 #: Doubles below this limit that are whole numbers are written as integers (RFC 8785 section 3.2.2.3).
 _SPELLED_WITH_EXPONENT = 1e21
@@ -80,9 +80,10 @@ def digest_of(
     cwd: str | None,
     preconditions: Iterable[tuple[str, str]],
 ) -> str:
-    """Return the SHA-256 (64 hex digits) over the canonical JSON of everything that will run.
+    """Return the digest of a call: the SHA-256 (64 hex digits) over the canonical JSON of an object with these fields.
 
-    `args` must be canonical JSON already. It is inserted as bytes, between keys in the order of RFC 8785.
+    The object holds everything on which the run depends. `args` must be canonical JSON already: its bytes become part
+    of the object's JSON unchanged.
     """
     # These fields hold only strings and lists, in sorted order, so the fast encoder's result is canonical already.
     tail = _in_order(
@@ -99,7 +100,7 @@ def digest_of(
 
 
 def digest_mark(digest: str) -> str:
-    """Return the short form of a digest that cards and receipts show: its first 12 base32 characters (RFC 4648)."""
+    """Return the short form of a digest, which texts for people show: its first 12 base32 characters (RFC 4648)."""
     return b32encode(bytes.fromhex(digest)[:8]).decode()[:12]
 
 

@@ -1,9 +1,9 @@
 """The audit record as hash chains.
 
-They reveal every line that was changed, removed or inserted, except at a chain's end. Each call has its own chain. The
-events of the service have a chain with the ref "". The field `hash` ties a line to the line before it: it is a MAC over
-the earlier line's `hash` and over everything in this line. So nobody without the keys can forge a chain. Lines of the
-first format have a plain SHA-256 there.
+A chain reveals every line that was changed, removed or inserted, except lines that are missing at its end. Each call
+has its own chain. The events of the service have a chain with the ref "". The field `hash` connects a line to the line
+before it: it is a MAC over the earlier line's `hash` and over everything in this line. So nobody without the keys can
+forge a chain. In lines of the first format, which an old record may still hold, `hash` is a plain SHA-256.
 
 The chain also protects a call against replay. The MACs of a row hold even after somebody puts an older copy of the row
 back into the database. But the chain still says that the call was decided or claimed, so a second decision or claim
@@ -133,8 +133,9 @@ def verify(keys: Keyring, lines: Iterable[Recorded]) -> int | None:
 def contradicted(steps: Steps, entries: Iterable[Entry]) -> bool:
     """Return whether new entries repeat a step (decision, claim, result) or a chat event that is in the chain.
 
-    If somebody sets a row back to an older state, the call could be decided, claimed or run again. If somebody opens a
-    handled event again, one press could count twice. The chain still shows the first time.
+    If somebody sets the row of a call back to an older state, the call could be decided, claimed or run again. If
+    somebody marks a handled inbox event as not handled, one press could count twice. But the chain still holds the
+    lines about the first decision, claim, run or press.
     """
     if not steps.final.isdisjoint(steps_of(entries)):
         return True
@@ -187,7 +188,7 @@ def _holds(keys: Keyring, line: Recorded) -> bool:
 
 
 def with_args(entry: Entry, salt: bytes, args: bytes) -> Entry:
-    """Return the entry with a salted hash of the call's arguments, which ties the chain to them.
+    """Return the entry with a salted hash of the call's arguments, so that changed arguments contradict the chain.
 
     After the salt and the arguments are erased, the hash reveals nothing about the arguments.
     """

@@ -110,8 +110,8 @@ def flaws_of_record(
     """Return the flaws of the whole audit record.
 
     `chains` holds the lines of each chain by ref, `refs` the refs of all calls, and `hashes` the hash of every line by
-    its position in the record. `mark` is a position that the record reached earlier, with the hash that its line had
-    then. Position 0 means that there is no mark.
+    its position in the record. `mark` is the position of a line that the record had at an earlier time, and the hash of
+    that line. If the record now has no such line, its end was cut off. Position 0 means that there is no mark.
     """
     found = [fact(Flaw.NO_CALL, ref=ref) for ref in sorted(chains.keys() - {"", *refs})]
     service = chains.get("", ())
@@ -132,8 +132,9 @@ def flaws_of_record(
 def _of_first_format(service: Iterable[Recorded], hashes: Mapping[int, str]) -> list[Fact]:
     """Return the flaws among the lines of the first format, whose hashes need no key.
 
-    When the format changed, the service stored the number of these lines and a digest over their hashes, in one line of
-    its own chain. A different digest shows that the lines were changed. Any later line with a plain hash is forged.
+    When the format changed, the service stored the number of these lines and a digest over their hashes in one line of
+    the service's chain. A different digest shows that the lines were changed. Any later line with a plain hash is
+    forged.
     """
     found, taken = [], 0
     for line in service:

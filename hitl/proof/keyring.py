@@ -83,8 +83,8 @@ class Keyring:
     """Makes MACs with the first master key, and verifies MACs with all master keys.
 
     A MAC is stored as `KEYID:2:HEX`, with 64 hex digits. The keyring also verifies MACs of the first format,
-    `KEYID:HEX`. They cover other bytes and use other derived keys. Raises ValueError for an empty list, a key of less
-    than 32 bytes, or a key id with a colon.
+    `KEYID:HEX`. They cover other bytes and use other derived keys. `masters` holds (key id, key) of each master key.
+    Raises ValueError if it is empty, or for a key of less than 32 bytes, or for a key id with a colon.
     """
 
     __slots__ = ("_derived", "_signer")
@@ -111,7 +111,7 @@ class Keyring:
         return f"{self._signer}:{_NOW}:{self._mac(self._signer, _NOW, purpose, data).hex()}"
 
     def holds(self, purpose: Purpose, seal: str | None, data: bytes, first: Callable[[], bytes] | None = None) -> bool:
-        """Return whether the MAC `seal` was made with one of our keys and covers exactly this data.
+        """Return whether the MAC `seal` was made with one of this keyring's keys and covers exactly this data.
 
         Return False for None and for a malformed MAC. `first` returns the bytes that a MAC of the first format covers.
         Without `first`, a MAC of the first format never holds.
@@ -168,7 +168,7 @@ def new_ref(now: datetime) -> str:
 
 
 def ref_at(at: datetime) -> str:
-    """Return a prefix that sorts after all refs made before `at`, and before all refs made later."""
+    """Return the beginning of the refs that are made at `at`. It sorts between all earlier and all later refs."""
     when = f"{int(at.timestamp() * 1000):012x}"
     return f"{when[:8]}-{when[8:]}"
 
@@ -240,7 +240,7 @@ class ButtonData:
         return urlsafe_b64encode(raw).rstrip(b"=").decode()
 
     def holds(self, keys: Keyring, *, digest: str, deadline: datetime, place: str) -> bool:
-        """Return whether one of our keys made this data for this verb, call and place.
+        """Return whether one of the keyring's keys made this data for this verb, call and place.
 
         The comparison takes constant time.
         """

@@ -1,9 +1,9 @@
-"""Makes and checks the MACs over stored data, so that a row that somebody changed in the database runs nothing.
+"""Makes and checks the MACs over stored data. If somebody changes a row in the database, its MAC is wrong.
 
-Each MAC covers several parts, packed as a JSON array, because different parts then give different bytes. The gate makes
-the MACs over a call: over the request, each vote, the decision, the claim and the result. A store makes the MACs over
-its other rows, such as events, cards, prompts and moves. MACs of the first format (`hitl.proof.keyring.Keyring`) cover
-fewer fields, and `frame` joins their parts.
+A call with a wrong MAC never runs. Each MAC covers several parts. They are packed as a JSON array, in which different
+parts always give different bytes. The gate makes the MACs over a call: over the request, each vote, the decision, the
+claim and the result. A store makes the MACs over its other rows, such as events, cards, prompts and moves. MACs of the
+first format (`hitl.proof.keyring.Keyring`) cover fewer fields, and `frame` joins their parts.
 """
 
 from __future__ import annotations
@@ -125,9 +125,9 @@ def vote(keys: Keyring, said: Vote, digest: str) -> str:
 
 
 def votes_hold(keys: Keyring, call: Call, votes: Sequence[Vote]) -> bool:
-    """Return whether the MACs of all stored votes hold.
+    """Return whether the MACs of all stored votes on a pending or approved call hold.
 
-    If the call is decided, also check that the decider approved it.
+    If the call is approved, one of the votes must also be an approval by `decided_by`. Otherwise return False.
     """
     intact = all(_vote_holds(keys, call, said) for said in votes)
     return intact and (call.decision is None or any(v.approve and v.principal == call.decided_by for v in votes))
@@ -213,7 +213,7 @@ def _event(source: str, number: str, order: str, body: bytes, at: datetime) -> b
 def card(keys: Keyring, ref: str, route: str, message: str) -> str:
     """Return the MAC over a card's ref, route and message id.
 
-    With a forged id, a reply to another message would count.
+    With a forged message id, a reply to some other message would count as an answer to the card.
     """
     return keys.seal(Purpose.CARD, pack(ref, route, message))
 
@@ -240,7 +240,7 @@ def _prompt(left: Prompt) -> bytes:
 def move(keys: Keyring, old: str, new: str) -> str:
     """Return the MAC over a conversation's old and new name.
 
-    With a forged move, a yes elsewhere could count for the call.
+    With a forged move, a yes in another conversation could count for the calls of the old conversation.
     """
     return keys.seal(Purpose.MOVE, pack(old, new))
 

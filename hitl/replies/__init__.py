@@ -36,7 +36,7 @@ _READERS |= dict.fromkeys(("is_reason", "reasoned_yes"), "yes_with_reason")
 
 
 def __getattr__(name: str) -> object:
-    """Return a function of one of the modules that read words. Its module is imported now."""
+    """Return the function `name` of a module that reads words, after importing that module."""
     if name not in _READERS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found: object = getattr(import_module(f"{__name__}.{_READERS[name]}"), name)

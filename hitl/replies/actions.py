@@ -30,7 +30,7 @@ _IDIOMS = re.compile(r"\b(?:full )?send it\b|\bpush it\b")
 class _Actions(NamedTuple):
     """Two tables: word -> the numbers of the actions that it names.
 
-    `said` has the words of people, `held` those of cards.
+    `said` has the words that people use in replies, and `held` the words that occur on cards.
     """
 
     said: Mapping[str, frozenset[int]]
@@ -62,7 +62,7 @@ def _held(text: str) -> frozenset[int]:
 def _words(text: str, known: Mapping[str, object]) -> list[str]:
     """Return the words of a folded text.
 
-    In a script without spaces, each word of `known` that occurs in the text counts.
+    For scripts without spaces, these are all words of `known` that occur anywhere in the text.
     """
     found = _WORD.findall(text)
     return found if text.isascii() else [*found, *(word for word in known if not word.isascii() and word in text)]

@@ -1,6 +1,6 @@
 """Handles formatted words that aren't the person's own answer: quoted, struck, hidden, code or linked words.
 
-Quoted words are ignored. A message with one of the others neither approves nor rejects.
+Quoted words are ignored. A message with struck, hidden, code or linked words neither approves nor rejects.
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ def without_quotes(text: str, spans: Sequence[Span]) -> str:
 def marked(tokens: list[Token], text: str, spans: Sequence[Span]) -> Marked:
     """Return the tokens, with a new kind for each token that overlaps a span.
 
-    The new kind is MENTION, or OTHER, which no phrase holds.
+    The new kind is MENTION or OTHER. No phrase holds a token of the kind OTHER.
     """
     mask = _mask(text, spans, _BECOMES)
     found = [_under(token, TokenKind(max(mask[token.start : token.end], default=0))) for token in tokens]

@@ -90,8 +90,8 @@ def _answer(parse: Parse, text: str) -> Reading:
 def _after_turn(parse: Parse) -> Reading | None:
     """Return the reading of a message that begins with a change of mind.
 
-    The reading is an approval ("I changed my mind, I accept"), or unclear if the rest holds a doubt. Return None for
-    other messages.
+    The reading is an approval ("I changed my mind, I accept"), or unclear if the words after the change of mind hold a
+    doubt. Return None for other messages.
     """
     end = parse.role_ends(0, TURN) if parse.tokens else NOWHERE
     if end in {NOWHERE, len(parse.tokens)}:
@@ -127,7 +127,7 @@ def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
 def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
     """Return the reading of a yes whose message also has signs, emoji, mentions or refs.
 
-    Return None if it is no yes.
+    Return None if it is no yes. `everything` says that the message means all calls, as in "yes to all".
     """
     if parse.holds_idiom():
         return None
@@ -353,8 +353,7 @@ def _target(parse: Parse, start: int, end: int) -> str | None:
 def _inside_a_no(parse: Parse, start: int, at: int) -> bool:
     """Return whether a word that could mean all calls is only a part of the no at `start`, like "all" in "not at all".
 
-    It isn't part of the no if the words before it are a no by themselves and the no ends with it, like "all" in "reject
-    all".
+    In "reject all" it isn't only a part of the no: "reject" is a no by itself, and "all" is the last word.
     """
     ends = [end for end, roles in parse.phrases(start) if roles & REFUSES]
     return bool(ends) and start < at < ends[-1] and (at not in ends or parse.longest(at)[0] < ends[-1])

@@ -126,7 +126,10 @@ def closest(words: Iterable[str], scripts: Iterable[str]) -> list[str]:
 
 @cache
 def _written_in(scripts: tuple[str, ...]) -> tuple[tuple[str, ...], list[dict[str, tuple[str, ...]]]]:
-    """Return the languages of these scripts in the index's order, and for each script a table word -> languages."""
+    """Return the languages of these scripts, in the order of `languages/index.txt`, and one table for each script.
+
+    A table maps each word of its script to the languages that have this word.
+    """
     order = dict.fromkeys(code for script in scripts for code in codes().get(script, ()))
     return tuple(order), [_speakers(script) for script in scripts]
 

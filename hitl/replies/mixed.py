@@ -11,7 +11,8 @@ from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, POLITE, QUESTION,
 from hitl.replies.scripts import scripts
 from hitl.replies.tokens import Token, TokenKind
 
-#: The highest number of words of a message that is tried, because people mix languages only in short answers.
+#: Messages with more words than this aren't read as a mix of languages, because people mix languages only in short
+#: answers.
 _MOST_WORDS = 12
 _DOUBTS = REFUSES | CONDITION | QUESTION | LATER | HEDGE | UNCLEAR
 
@@ -61,7 +62,10 @@ def mixed(tokens: list[Token]) -> Reading | None:
 
 
 def _pairs(known: list[frozenset[str]]) -> list[tuple[str, str]]:
-    """Return the pairs of languages that together know every word. If some pairs include English, return only those."""
+    """Return the pairs of languages that together know every word.
+
+    If some pairs include English, return only the pairs with English.
+    """
     masks: dict[str, int] = {}
     for place, codes in enumerate(known):
         for code in codes:

@@ -100,7 +100,7 @@ def around(own: str, text: str) -> bool:
 def without_closing(message: OwnWords) -> OwnWords:
     """Return the message without the closing formula of a letter ("Best regards, Ada") and the words after it.
 
-    If those words can't be a name, return the message unchanged.
+    If the words after the closing formula can't be a name, return the message unchanged.
     """
     text = message.text
     if not _BEFORE_CLOSING.search(text):

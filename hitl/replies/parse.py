@@ -95,12 +95,12 @@ class Parse:
         return self.tokens[at].kind is TokenKind.TARGET
 
     def covered(self, start: int, end: int, core: int, also: int = 0) -> tuple[int, bool]:
-        """Follow phrases from the token `start` on that leave no gaps.
+        """Cover the tokens from `start` to `end` with phrases that follow each other without gaps.
 
-        Return how far they reach, and whether they decide. A phrase may be used if it has a role in `core` or `also`,
-        is polite, or introduces a ref. The phrases decide if one of them has a role in `core`. If a greeting follows
-        that phrase, the phrase decides only if OPENS is in `also`, because a greeting belongs at the beginning of a
-        reply.
+        Return the index that the phrases reach, which is `end` if they cover all tokens, and whether they decide. A
+        phrase may be used if it has a role in `core` or `also`, is polite, or introduces a ref. The phrases decide if
+        one of them has a role in `core`. If a greeting follows that phrase, the phrase decides only if OPENS is in
+        `also`, because a greeting belongs at the beginning of a reply.
         """
         reach = {start: False}
         furthest = start
@@ -142,8 +142,8 @@ class Parse:
     def adds_no_answer(self) -> bool:
         """Return whether the message is a yes and then one phrase that is no answer.
 
-        A longer phrase may join the two parts, as "yes you can" does in "yes you can approve it". But the words after
-        the yes still are no answer by themselves, just as after a comma.
+        Another phrase may join the two parts, as "yes you can" does in "yes you can approve it". The message then still
+        counts as a yes and a phrase that is no answer, as if a comma were between them.
         """
         end = self.end()
         return any(self._answers_nothing(stop, end) for stop, roles in self.phrases(0) if roles & YES)
@@ -290,9 +290,9 @@ class Parse:
 
 
 def _may_stand(roles: int, core: int) -> bool:
-    """Return whether a phrase that the files list as no answer may still accompany an answer: "no problem".
+    """Return whether a phrase that is no answer may still be beside an answer, such as "no problem" beside a yes.
 
-    The language files list praise under both "beside yes" and "no answer". Praise may come with a yes. But praise alone
-    is no yes, even if the files also list the same words as a yes.
+    The language files list praise under both "beside yes" and "no answer". So praise may be beside a yes. But praise
+    alone is no yes, even if the files also list the same words as a yes.
     """
     return bool(roles & POLITE and (core & YES or not roles & core))

@@ -175,9 +175,9 @@ def _decides(signature: str, spoken: Collection[str]) -> bool:
 
 
 def _spoken(tokens: list[Token], own: str) -> list[str]:
-    """Return the possible languages of a message: the conversation's language, and English if it knows all the words.
+    """Return the possible languages of a message: the conversation's language, and English if it has all the words.
 
-    If neither applies, return the languages that know the most words.
+    If there is neither, return the languages that know the most words.
     """
     english = all(map(lexicon.load(_FIRST).known, _words(tokens)))
     found = [own] * (own in lexicon.all_codes()) + [_FIRST] * english
@@ -196,9 +196,9 @@ def _languages(tokens: list[Token]) -> list[str]:
 def _understood(tokens: list[Token], language: str | None, text: str) -> list[Reading]:
     """Return the readings of a message in one language, or in several languages that must agree.
 
-    The conversation's language is tried first. Then English is tried, if it knows all the words. If neither language
-    gives an answer, the languages that know the most words are tried. If these languages know every word, they must all
-    agree. If they know only some words, only the first language is tried.
+    The conversation's language is tried first, and then English, each only if its file has all words of the message. If
+    neither gives an answer, the languages that have the most words are tried. If they have all words, all of them must
+    agree. If they have only some of the words, only the first of these languages is tried.
     """
     texts = _words(tokens)
     if _spelled_out(texts):
@@ -286,8 +286,9 @@ def _unmeasured_signs(tokens: list[Token]) -> dict[str, Meaning]:
 def _unmeasured_no(tokens: list[Token], own: str, text: str) -> Reading | None:
     """Return the reading of a no in a language without a file, with a reason after a comma or a colon.
 
-    The words before that sign must be a no and nothing more. Return None if they aren't, if the words after it are an
-    answer in such a language too, or if the message holds anything except words, punctuation and refs.
+    The words before the comma or colon must be a no and nothing more. Return None if they aren't, if the words after it
+    are also an answer in a language without a file, or if the message holds anything except words, punctuation and
+    refs.
     """
     stop = next((at for at, token in enumerate(tokens) if token.text in _JOINS), 0)
     if not stop or stop + 1 == len(tokens) or not _unmeasured_signs(tokens[:stop]):
@@ -362,8 +363,8 @@ def _hesitates(parse: Parse) -> bool:
 def _refuses(parse: Parse) -> bool:
     """Return whether a language contradicts a yes that another language found.
 
-    A no, a remark, or an idiom that is no answer contradicts the yes. Any other phrase that is no answer contradicts it
-    only if this language finds no yes.
+    A no, a remark, or an idiom that is no answer contradicts the yes. Any other phrase of the section "no answer"
+    contradicts the yes only if this language finds no yes in the message.
     """
     return _holds(parse, REFUSES | REMARK) or parse.holds_idiom() or (_holds(parse, UNCLEAR) and not _agrees(parse))
 

@@ -10,12 +10,13 @@ _WHOLE = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4
 _OF_OTHERS = re.compile(r"(?:confirm|conf|call|req|request|run|task|deny|approve|reject)_\d+", re.IGNORECASE)
 #: A word or a unit with a number ("after5", "10days"). It counts as a ref only if an open call has that ref.
 _MEASURE = re.compile(r"(?=.*[ae])(?:[a-z]{4,5}\d{1,2}|\d{1,2}[a-z]{4,5})", re.IGNORECASE)
-#: A character that every ref holds, except known refs of open calls. The search for it excludes most words quickly.
+#: A digit or an underscore. A word without either is no ref, unless it is the known ref of an open call. The search
+#: excludes most words quickly.
 _NO_WORD = re.compile("[0-9_]")
 
 
 def is_target(word: str, known_refs: frozenset[str] = frozenset()) -> bool:
-    """Return whether a word names a call: it is the ref of an open call, or it has the form of a ref.
+    """Return whether a word names a call: it is the ref of an open call, or has the form of a ref or of another id.
 
     A short ref has 6 characters of Crockford's base 32. Unless it belongs to an open call, it must hold a digit and a
     letter. Numbers and times are never refs, because cards have no numbers.

@@ -9,7 +9,7 @@ from hitl.replies.reader import read, verdict
 #: The words for "because" in each language in which a card can ask for a reason (`card.how.because`).
 _BECAUSE = re.compile(r"[\s,]+(?:because|weil)\s+", re.IGNORECASE)
 _BEFORE_BECAUSE = " \t\r\n,;:-\u2013\u2014"
-#: The doubts that a text may raise and still be a reason: unknown words, and a remark.
+#: A text that is unclear because of one of these doubts may still be a reason: unknown words, or a remark.
 _MAY_BE_A_REASON = (Doubt.WORD, Doubt.REMARK)
 
 

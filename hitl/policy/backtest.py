@@ -18,7 +18,7 @@ from hitl.proof.canonical import canonical
 
 #: The number of requests that a Shift names as examples.
 EXAMPLES = 5
-#: Seconds. An approval sooner after the request doesn't count, because the person can't have read the card.
+#: Seconds. An approval that comes sooner after its request doesn't count: nobody can have read the card.
 READ_S = 2.0
 #: The parts of a verdict that two policies may set differently for the same action.
 _PARTS = ("risk", "approvers", "exclude_requester", "require_reason", "timeout_s")

@@ -396,10 +396,10 @@ class HostList:
         return cls(frozenset(names), tuple(suffixes), tuple(networks))
 
     def exactly(self, host: str) -> bool:
-        """Return whether the host is in the list.
+        """Return whether the list has the host.
 
-        The list has its name, its address, a network with its address, or a wildcard such as ``*.example.org`` for
-        ``www.example.org`` (one label, not more).
+        The list may have the host's name, its address, a network with its address, or a wildcard: ``*.example.org`` for
+        ``www.example.org``, but not for ``a.b.example.org``.
         """
         if host in self.names or any(host[host.find(".") :] == suffix for suffix in self.suffixes):
             return True

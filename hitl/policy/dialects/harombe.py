@@ -62,7 +62,7 @@ def read(writer: Translation, parsed: text.ParsedDocument) -> dict[str, Any]:
 def _section(writer: Translation, value: Any, path: str) -> tuple[dict[str, Any], str]:
     """Find the section about approvals. Return it, and its path in the document.
 
-    The section may be below ``security`` and ``hitl``, or be the whole document. Each setting beside ``security`` or
+    The section may be below ``security`` and ``hitl``, or be the whole document. Each setting next to ``security`` or
     ``hitl`` is reported as a difference, because Sayso doesn't follow it.
     """
     if isinstance(value, list):

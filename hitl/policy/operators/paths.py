@@ -154,7 +154,7 @@ def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
 
 
 def hints(globs: Sequence[Glob | None]) -> Callable[[str], bool] | None:
-    """Return a quick function of a text. It returns False if none of the globs can cover the text.
+    """Return a function that quickly tests a text: it returns False if none of the globs can cover the text.
 
     Return None if one of the globs has no literal part to search for.
     """

@@ -102,9 +102,7 @@ class Found:
         self.listed(step)
 
     def listed(self, step: Step) -> None:
-        """Add the effects of a step by the table of its program, although ``handlers`` may have a function for the
-        program.
-        """
+        """Add the effects of a step by the table of its program. A function in ``handlers`` isn't called."""
         self.apply(parse(step))
 
     def apply(self, call: ParsedArguments) -> None:

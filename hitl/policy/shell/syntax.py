@@ -463,7 +463,7 @@ def _quoted_delimiter(body: Node) -> bool:
 
 
 def _balanced(text: str) -> str:
-    """Return the text before the parenthesis that closes the one before ``text``, or the whole text without it."""
+    """Return the part of a text before the parenthesis that closes an outer one, or the whole text without it."""
     depth = 1
     for found in _PARENTHESES.finditer(text):
         depth += 1 if found.group() == "(" else -1

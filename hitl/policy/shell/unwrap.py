@@ -145,8 +145,9 @@ def depends(program: str | None) -> bool:
 
 
 def may_listen(command: Words) -> bool:
-    """Return whether the programs that a command runs may depend on its piped input. Such a line needs the parser,
-    because only the syntax tree shows the input.
+    """Return whether the programs that a command runs may depend on its piped input.
+
+    If so, the line needs the parser, because only the syntax tree shows the input.
     """
     handle = _handler(base_name(command[0] or ""))
     if handle is _git and len(command) > 1 and command[1] in programs.GIT_OWN:

@@ -87,10 +87,9 @@ def show(target: Target, config: Config = None, socket: SocketFile = None, json:
 
 
 def _where(row: dict[str, Any]) -> str:
-    """Return one line of text about a card for a line of the record: the place where the card arrived, or the place
-    where it didn't, and why.
+    """Return the place where a card arrived, as text, for a line of the record about a card.
 
-    Return '' for a line of the record about another event.
+    If the card didn't arrive, the text has the place and the reason. Return '' for a line about another event.
     """
     from hitl.cards.text import one_line
 

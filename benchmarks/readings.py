@@ -34,7 +34,19 @@ REPLIES = (
     "approve K7Q2MX",
     "what does it do?",
 )
-PIECES = ("yes please ", "no because the date ", " 👍", "don't ", "(", "> ", "yes\n", "好", "`")
+PIECES = (
+    "so no ",
+    "yes, wait, ",
+    "yes please ",
+    "no because the date ",
+    " 👍",
+    "don't ",
+    "(",
+    "> ",
+    "yes\n",
+    "好",
+    "`",
+)
 SHORT, LONG = 500, 5_000
 _ROUNDS = 200
 

@@ -81,6 +81,7 @@ ENGLISH: Mapping[str, str] = {
     "doctor.settings.none": "there is no sayso.toml in {folder}, in ~/.config/sayso or in /etc/sayso. So the lines below are about defaults, not about a service that has settings elsewhere. Name them with --config, or write some with `sayso init`",
     "doctor.correct": "{why}. Correct [{section}] in sayso.toml",
     "doctor.extra": "{module} isn't installed: install sayso[{extra}]",
+    "doctor.socket.foreign": "{people} can't ask: any user could have made {folder}, because everybody may write to {above}, so `sayso ask` refuses a service of another user there. Set runtime to a folder in /run",
     "doctor.socket.closed": "{people} can't reach {folder}, for {closed} is closed to others. Set runtime to a folder that all may pass through, as in /run or /tmp",
     "doctor.list.requesters.none": "the list is empty: nobody may ask. Add a principal, such as local:{uid}.",
     "doctor.list.requesters.revoked": "everybody on the list is revoked ({people}): nobody may ask. Add somebody else, or give the rights back as the line `revoked` says",

@@ -60,19 +60,22 @@ _PASSING = frozenset({408, 409, 425, 429})
 _TOO_LONG = frozenset({400, 413})
 #: A request that is too long is halved at most this many times.
 _HALVINGS = 4
-#: Characters that are counted as one token. It is the usual figure for English text.
+#: The number of characters that count as one token. Four is the usual number for English text.
 _CHARACTERS = 4
-#: When a turn begins, earlier messages may take one eighth of the limit of tokens. Each request sends these messages
-#: again, so there is room for eight answers. If each character is a token, as in Chinese, they take half of the limit.
+#: When a turn begins, earlier messages are shortened to one eighth (1 / _SHARE) of the turn's token limit. Each request
+#: sends them again, so the limit is enough for eight answers. In Chinese, for example, each character may be one token:
+#: then the earlier messages take half of the limit.
 _SHARE = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The limits of a turn, and the seconds for one answer of the model.
+    """The limits of one turn of the agent, and of one answer of the model.
 
-    The limits of a turn are a number of requests to the model, of tokens, of US dollars (None for no limit), and of
-    seconds that the model's answers take. The time in which people decide and tools run isn't limited here.
+    A turn ends when it reaches one of its limits: the number of requests to the model (`requests`), the tokens
+    (`tokens`), the price in US dollars (`cost`, None for no limit), or the total time of the model's answers (`turn_s`,
+    in seconds). `answer_s` is the time limit of one answer, in seconds. The time in which people decide and tools run
+    isn't limited here.
     """
 
     requests: int = 25
@@ -83,11 +86,14 @@ class Bounds:
 
 
 class _FailedError(Exception):
-    """The model gave no usable answer. The text is the reason, for people."""
+    """The model gave no usable answer. The exception's text says why, in a sentence for people."""
 
 
 class ModelAgent:
-    """Implements `hitl.ports.ResumingAgent`. `offers` returns the tools that the model may call."""
+    """Implements `hitl.ports.ResumingAgent`.
+
+    `offers` is a function that returns the tools that the model may call.
+    """
 
     name = "agent"
 
@@ -107,7 +113,7 @@ class ModelAgent:
         self._pauses_s = pauses_s
 
     def help(self, wording: Wording) -> str:
-        """The text for people about how to talk to this agent."""
+        """Return a text for people that says how to talk to this agent."""
         return wording.say("model.help")
 
     async def close(self) -> None:
@@ -115,7 +121,11 @@ class ModelAgent:
         await close_model(self._model)
 
     async def take(self, turn: StoredTurn) -> str:
-        """Continue a turn from its stored step to its end, and return the last text to send. Raises Unavailable."""
+        """Continue a turn from its stored step to its end. Return the agent's final text, which the service sends to
+        people.
+
+        Raises Unavailable.
+        """
         thread = Thread.unpacked(turn.state or turn.before)
         if not turn.state:
             most = self._bounds.tokens * _CHARACTERS // _SHARE
@@ -135,9 +145,9 @@ class ModelAgent:
         return thread.words or turn.wording.say("model.silent")
 
     async def explain(self, asked: Explaining) -> str:
-        """Return the model's answer to a question about a pending call, from its card and its thread.
+        """Return the model's answer to a person's question about a pending call.
 
-        The model has no tools for this answer.
+        The model gets the call's card and the latest messages of the agent's conversation. It gets no tools.
         """
         thread = Thread.unpacked(asked.state)
         told = {
@@ -227,7 +237,8 @@ class ModelAgent:
         return None
 
     async def _fitting(self, thread: Thread, toolset: Offered) -> None:
-        """Ask the model. If the provider refuses the request and it may be too long, ask again with half of it.
+        """Ask the model. If the provider refuses the request, maybe because it is too long, halve the request and ask
+        again.
 
         A shortened thread is stored only together with an answer. So if the provider refuses every shorter request too,
         the stored thread is still whole.
@@ -245,7 +256,7 @@ class ModelAgent:
         """Ask the model once, and add its answer to the thread.
 
         The model then has all prompts and outcomes of the thread, so `thread.prompts` and `thread.outcomes` are
-        emptied. Raises UsageLimitExceeded at a limit.
+        emptied. Raises UsageLimitExceeded if the turn has reached a limit of `Bounds`.
         """
         left_s = self._bounds.turn_s - thread.worked_s
         if left_s <= 0:
@@ -261,8 +272,8 @@ class ModelAgent:
         began, bounds = time.monotonic(), self._bounds
         try:
             async with asyncio.timeout(min(bounds.answer_s, left_s)):
-                # The parts of the conversation are passed separately, because only then does the library add to the
-                # thread's own `usage` even if the run fails.
+                # The library adds to the thread's own `usage`, even if the run fails, only if each part of the
+                # conversation is a separate argument.
                 ran = await agent.run(
                     "\n".join(thread.prompts) or None,
                     message_history=thread.conversation.messages,
@@ -286,9 +297,9 @@ class ModelAgent:
         thread.told = not (deferred and thread.words.strip())
 
     def _why(self, error: Exception, wording: Wording) -> str:
-        """Return why there is no answer, for people.
+        """Return a sentence for people that says why there is no answer.
 
-        The provider's own text is left out, because it may hold part of the key.
+        The provider's own text is left out, because it may contain part of the API key.
         """
         if isinstance(error, ModelHTTPError):
             return wording.say("model.why.status", status=error.status_code)
@@ -322,7 +333,10 @@ def _wanted(deferred: DeferredToolRequests, toolset: Offered, answer: int) -> li
 
 
 def _same(wanted: Wanted) -> str:
-    """Return a text that identical calls share. If the arguments have no canonical form, no other call has the text."""
+    """Return a key that is equal for identical calls.
+
+    If the arguments have no canonical form, the key contains the call's id, so no other call has the same key.
+    """
     try:
         return wanted.same
     except SaysoError:

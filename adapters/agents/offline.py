@@ -59,7 +59,10 @@ class Offline:
         return understand(text) is not None
 
     async def take(self, turn: Turn) -> str:
-        """Make the call of the command. Raises hitl.errors.SaysoError if the call can't be asked for."""
+        """Make the call that the command asks for, and return ''.
+
+        Raises hitl.errors.SaysoError if the call can't be asked for.
+        """
         plan = understand(turn.text)
         if plan is not None:
             await turn.call(TOOLS, plan.tool, plan.args)

@@ -1,4 +1,4 @@
-"""Makes models of providers that use OpenAI's or Anthropic's wire format, at any address."""
+"""Makes model clients for OpenAI, Anthropic and other providers that use one of their wire formats."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _ANTHROPIC, _OPENAI = "https://api.anthropic.com", "https://api.openai.com/v1"
 
 @runtime_checkable
 class Closing(Protocol):
-    """A client that can be closed."""
+    """The HTTP client of a model, which can be closed."""
 
     async def close(self) -> None:
-        """Close the client's connections."""
+        """Close the client's connections to the provider."""
 
 
 def make_model(name: str, *, key: str, base_url: str = "") -> Model:
     """Return the model with the name `KIND:MODEL`. Raises ValueError if the kind isn't in `KINDS`.
 
     The default of `base_url` is the provider's own address. For OpenAI's formats `base_url` ends in `/v1`; for
-    Anthropic's format it doesn't. The clients don't retry by themselves, because that would hide how long an answer
+    Anthropic's format it doesn't. The clients don't retry by themselves, because retries would hide how long an answer
     takes.
     """
     kind, _, model = name.partition(":")
@@ -37,7 +37,7 @@ def make_model(name: str, *, key: str, base_url: str = "") -> Model:
 
 
 def has_price(model: Model) -> bool:
-    """Return whether the library knows the model's price. The library contains the prices, so nothing is fetched."""
+    """Return whether Pydantic AI knows the model's price. Its package contains the prices, so nothing is fetched."""
     from pydantic_ai.messages import ModelResponse  # noqa: PLC0415 - the library takes more than a second to import
     from pydantic_ai.usage import RequestUsage  # noqa: PLC0415
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pydantic_ai.messages import ModelMessage, ModelRequestPart, ModelResponsePart
 
-#: A model gets at most this many messages of a conversation. Older messages are left out in whole exchanges.
+#: A model gets at most this many messages of a conversation. Older messages are left out.
 MOST_MESSAGES = 200
 #: If a person asks about a card, a model gets at most this many lines of the thread, and this many characters of each
 #: line.
@@ -40,8 +40,8 @@ class Wanted:
 
     #: The id that the model gave the call.
     id: str
-    #: The call's name, which is unique in the turn: the number of the model's answer, and the call's place in that
-    #: answer.
+    #: The call's name, which is unique in the turn: the number of the model's answer, and the call's index in that
+    #: answer. For example, `2.0` is the first call of the second answer.
     name: str
     tools: str
     tool: str
@@ -68,7 +68,7 @@ class Thread:
     rejected: dict[str, str] = field(default_factory=dict)
     #: The text of the model's last answer.
     words: str = ""
-    #: False if the model wrote `words` together with calls, and `words` haven't been sent to people yet.
+    #: False while people still have to get `words`: the model wrote `words` together with calls.
     told: bool = True
     #: The number of the model's answers in this turn. Answers that the model had to correct count too.
     requests: int = 0
@@ -77,9 +77,9 @@ class Thread:
 
     @classmethod
     def unpacked(cls, state: bytes) -> Thread:
-        """Return the thread that `packed` turned into these bytes.
+        """Return the thread from the bytes that `packed` returned.
 
-        Return a new thread if `state` is empty or can't be read, as after a change of its format.
+        If `state` is empty or can't be read (for example, after a change of the format), return a new thread.
         """
         try:
             return _THREAD.validate_json(state) if state else cls()
@@ -91,9 +91,10 @@ class Thread:
         return _THREAD.dump_json(self)
 
     def begin(self, prompt: str, stopped: str, most: int) -> None:
-        """Begin a turn with a person's message. Earlier messages keep at most about `most` characters.
+        """Begin a turn with a person's message. Shorten the conversation to about `most` characters.
 
-        If the previous turn never ended, its calls without an outcome get the outcome `stopped`.
+        If the previous turn was stopped before its end, each call without an outcome gets
+        the outcome `stopped`.
         """
         self.prompts.append(prompt)
         for call in self.calls:
@@ -105,7 +106,7 @@ class Thread:
 
     @property
     def length(self) -> int:
-        """The characters of the messages, of the prompts and of the outcomes that the model gets next."""
+        """The number of characters of the messages, and of the prompts and outcomes that the model hasn't got yet."""
         texts = [*self.prompts, *self.outcomes.values()]
         return sum(map(_length, self.conversation.messages)) + sum(map(len, texts))
 
@@ -165,10 +166,11 @@ def prompt(text: str, by: str, said: Sequence[tuple[str, str]]) -> str:
 
 
 def _recent(messages: list[ModelMessage], most: int) -> list[ModelMessage]:
-    """Return the newest messages with at most `most` characters. The first of them is a person's prompt.
+    """Return the newest messages with at most `most` characters in total. The first of them contains a person's prompt.
 
-    If the newest exchange alone is longer, return its prompt and its newest steps. A step is an answer of the model and
-    the results of its calls: providers refuse a result without its call, and a call without its result.
+    If the messages since the last prompt are longer, return this prompt and the newest steps after it. A step is an
+    answer of the model and the results of its calls. Steps stay whole, because providers refuse a result without its
+    call, and a call without its result.
     """
     begins = [at for at, each in enumerate(messages) if any(isinstance(part, UserPromptPart) for part in each.parts)]
     for at in begins:
@@ -182,8 +184,9 @@ def _recent(messages: list[ModelMessage], most: int) -> list[ModelMessage]:
 
 
 def _begun(message: ModelMessage) -> ModelMessage:
-    """Return a person's message without the results of calls. Those calls were left out together with the earlier
-    messages.
+    """Return the message with only its prompts of people.
+
+    The results of calls in it are left out, because the messages with these calls were left out.
     """
     if not isinstance(message, ModelRequest):
         return message
@@ -196,7 +199,10 @@ def _length(message: ModelMessage) -> int:
 
 
 def _shortened(outcome: str, most: int) -> str:
-    """Return an outcome with the middle of its output cut out."""
+    """Return the outcome of a call with its output shortened to `most` characters.
+
+    The middle of the output is cut out. An outcome of at most `most` characters stays unchanged.
+    """
     told = json.loads(outcome)
     if "output" not in told or len(outcome) <= most:
         return outcome

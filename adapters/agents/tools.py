@@ -34,7 +34,10 @@ _PATTERNS = frozenset({"pattern", "patternProperties", "format"})
 
 
 class Offered(AbstractToolset[None]):
-    """The offered tools, as definitions only. `call_tool` checks the arguments and defers the call; it runs no tool."""
+    """The definitions of the offered tools.
+
+    `call_tool` checks the arguments, and returns the call to the agent by raising CallDeferred. It runs no tool.
+    """
 
     def __init__(self, offers: Sequence[Offer]) -> None:
         self.by_name = named(offers)
@@ -72,7 +75,11 @@ class Offered(AbstractToolset[None]):
 
 
 def named(offers: Sequence[Offer]) -> dict[str, Offer]:
-    """Return the offers by names that every provider accepts: `GROUP__TOOL`, with a number if two names are equal."""
+    """Return the offers by names that every provider accepts, such as `files__read_file`: the tool's group and its
+    name.
+
+    If two names are equal, a number makes them different (`files__read_file_2`).
+    """
     found: dict[str, Offer] = {}
     for offer in offers:
         name = _MISFIT.sub("_", f"{offer.tools}__{offer.tool}")[:_LONGEST]
@@ -85,7 +92,7 @@ def named(offers: Sequence[Offer]) -> dict[str, Offer]:
 
 
 def misfit(args: Any, schema: Mapping[str, Any]) -> str:
-    """Return where and why arguments don't fit a schema, or '' if they fit.
+    """Return a sentence that says where and why the arguments don't fit the schema, or '' if they fit.
 
     No schema is fetched. A schema that refers to another document can't be used, and no arguments fit it.
     """

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from sqlalchemy.sql.compiler import SQLCompiler
     from sqlalchemy.sql.selectable import NamedFromClause
 
-#: A statement in SQLAlchemy Core, or a dictionary with one statement for each time test of `hitl.ports.Expect`.
+#: A statement in SQLAlchemy Core, or one statement for each value of `hitl.ports.Expect.overdue`.
 Core: TypeAlias = "ClauseElement | dict[bool | None, ClauseElement]"
 Where: TypeAlias = "ColumnElement[bool] | TextClause"
 Upsert: TypeAlias = "Callable[..., Any]"
@@ -82,7 +82,7 @@ class Definition:
 
 
 class Sqlite(ColumnElement[Any]):
-    """SQL keywords that only SQLite has, mixed with portable expressions. Only SQLite's dialect can compile this."""
+    """An SQL expression with keywords that only SQLite has. Only SQLite's dialect can compile it."""
 
     inherit_cache = False
 
@@ -106,9 +106,9 @@ class _Compiler(SQLiteCompiler):
 
 
 def compiled(core: ClauseElement, order: Sequence[str] = ()) -> str:
-    """Return the text of a statement for SQLite on one line.
+    """Return the SQL of a statement for SQLite, on one line.
 
-    Its parameters are `?`, or `?N` if their order isn't the order of the text.
+    Each parameter is `?` if callers give the parameters (`order`) exactly as they occur in the SQL text, else `?N`.
     """
     found = _Compiler(sqlite.dialect(), core)
     text, named = " ".join(str(found).split()), found.positiontup or []
@@ -127,7 +127,7 @@ _TABLES = SQLModel.metadata.tables
 _calls, _votes, _audit, _prompts = (_TABLES[name].c for name in ("calls", "votes", "audit", "prompts"))
 _cards, _outbox, _inbox = (_TABLES[name].c for name in ("cards", "outbox", "inbox"))
 _moves, _talks, _messages, _keys = (_TABLES[name].c for name in ("moves", "talks", "messages", "keys"))
-#: The unique columns by which an upsert finds an existing row, for tables in which that isn't the primary key.
+#: The columns by which an upsert finds an existing row, for the tables in which these aren't the primary key.
 _KEYS = {"inbox": ["source", "id"], "turns": ["id"]}
 _ONE: ColumnElement[Any] = literal_column("1")
 _LIMIT, _NOW = _given("limit"), _given("now")
@@ -154,18 +154,18 @@ def _values(*columns: str, **constants: object) -> dict[str, Any]:
 
 
 def _new(*columns: str) -> dict[str, Any]:
-    """Return the values that an upsert tried to insert into these columns."""
+    """Return, by column, the expression for the value that an upsert tried to insert (`excluded.COLUMN`)."""
     return {name: literal_column(f"excluded.{name}") for name in columns}
 
 
 def _upsert(
     dialect: ModuleType, table: str, *columns: str, over: Mapping[str, Any] | None = None, **constants: object
 ) -> Any:
-    """Return the statement that inserts a row.
+    """Return the statement that inserts a row: `columns` are parameters, and `constants` are fixed values by column.
 
-    If a row with this key exists already, the statement updates it with `over`.
-
-    By default `over` is all columns of the new row. If `over` is empty, an existing row stays unchanged.
+    If a row with the same key exists already, the statement updates this row with the values in `over`. By default
+    `over` has the new values of all `columns` that aren't in the key. If `over` is empty, an existing row stays
+    unchanged.
     """
     new = dialect.insert(_TABLES[table]).values(_values(*columns, **constants)).inline()
     key = _KEYS.get(table) or [column.name for column in _TABLES[table].primary_key]
@@ -204,8 +204,9 @@ def _of_calls() -> dict[str, Definition]:
             (*FIXED, *MUTABLE, "salt", "args"),
         ),
         "SWAP_CALL": Definition(
-            "Update a call if it still has this version. The key adds a time test: False demands that the call is in"
-            " time, True that it is overdue.",
+            "Update a call if it still has this version. The keys are the values of `hitl.ports.Expect.overdue`:"
+            " for False, `due_at` must be after the given time; for True, `due_at` must have passed; None has no"
+            " such test.",
             {overdue: swap.where(this_version, *test) for overdue, test in time_tests.items()},
         ),
         "ERASE_CALL": Definition(
@@ -216,7 +217,7 @@ def _of_calls() -> dict[str, Definition]:
             .where(this_version, ~exists().where(_TABLES["outbox"].c.ref == _calls.ref)),
         ),
         "HOLDS": Definition(
-            "Return 1 if the call still has this version. The keys are those of SWAP_CALL.",
+            "Return 1 if the call still has this version. The keys mean the same as the keys of SWAP_CALL.",
             {overdue: select(_ONE).where(this_version, *test) for overdue, test in time_tests.items()},
         ),
         "CALL_BY_REF": Definition("Return the call with this ref.", _call(_is(_calls.ref))),
@@ -233,8 +234,8 @@ def _of_calls() -> dict[str, Definition]:
             _oldest(WAITING, Sqlite("calls.ref IN (SELECT value FROM json_each(", _given("refs"), "))")).limit(_LIMIT),
         ),
         "ASKED": Definition(
-            "Return the facts about each pending call that the service keeps in memory, the oldest call first. Every"
-            " pending call has a `due_at`, and calls with a `due_at` have an index.",
+            "Return the columns `rows.ASKED` of each pending call, the oldest call first. `due_at is not null`"
+            " lets SQLite use an index; every pending call has a `due_at`.",
             select(*(_calls[name] for name in ASKED)).where(DUE, WAITING).order_by(_calls.created_at, _rowid(calls)),
         ),
         "CALLS_DUE": Definition(
@@ -261,7 +262,7 @@ def _of_calls() -> dict[str, Definition]:
 
 
 def _of_records(upsert: Upsert) -> dict[str, Definition]:
-    # The vote's number is a subquery among the values. INSERT ... SELECT would be slower: SQLite first copies the
+    # The vote's number comes from a subquery in VALUES. INSERT ... SELECT would be slower: SQLite first copies the
     # selected rows into a temporary table if they come from the table that it inserts into.
     place = select(func.coalesce(func.max(_votes.seq), 0) + 1).where(_is(_votes.ref)).scalar_subquery()
     line = [_audit[name] for name in LINE]
@@ -296,8 +297,8 @@ def _of_records(upsert: Upsert) -> dict[str, Definition]:
             "Return the hash of the line at this position of the record.", select(_audit.hash).where(_is(_audit.id))
         ),
         "NEWEST": Definition(
-            "Return the newest time in the latest lines of the record. The last line may have an earlier time, because"
-            " older versions wrote such lines after their clock was set back.",
+            "Return the newest time in the latest lines of the record. The last line may have an earlier time:"
+            " older versions wrote such a line if their clock had been set back.",
             select(func.max(_audit.at)).where(_audit.id > newest - _LATEST_LINES),
         ),
         "INSERT_LINE": Definition(
@@ -330,7 +331,7 @@ def _of_cards(upsert: Upsert) -> dict[str, Definition]:
     pending = select(_calls.ref).where(DUE, WAITING)
     return {
         "KEEP_CARD": Definition(
-            "Store that a card is to be posted on a route, even if an earlier attempt failed.",
+            "Store that a card is to be posted on a route. If an earlier attempt failed, the failure is deleted.",
             upsert("cards", "ref", "route", over=well),
         ),
         "CARD_STANDS": Definition(
@@ -368,8 +369,8 @@ def _of_cards(upsert: Upsert) -> dict[str, Definition]:
             select(_cards.ref, _cards.route, _cards.mac).where(_is(_cards.message)),
         ),
         "CARDS_LOST": Definition(
-            "Clear the message ids of pending calls' cards on a renamed route, so that they are posted again (see"
-            " REQUEUE_CARDS).",
+            "Clear the message ids of pending calls' cards on a route whose conversation was moved. REQUEUE_CARDS then"
+            " queues these cards, so that they are posted again.",
             update(cards).values(gone).where(_is(_cards.route), _cards.ref.in_(pending)),
         ),
     }
@@ -416,10 +417,11 @@ def _of_outbox() -> dict[str, Definition]:
             insert(outbox).from_select(row, edit),
         ),
         "QUEUE_NOTICE": Definition(
-            "Queue a notice about the end of a call. The route needs no card for this.", queue(PostKind.NOTICE)
+            "Queue a notice about the end of a call, also on a route without a card of the call.",
+            queue(PostKind.NOTICE),
         ),
         "REQUEUE_CARDS": Definition(
-            "Queue the cards of pending calls on a renamed route for posting.",
+            "Queue the posting of all pending calls' cards on a route whose conversation was moved.",
             insert(outbox).from_select(row, again),
         ),
         "ANYTHING_TO_SEND": Definition(
@@ -427,10 +429,11 @@ def _of_outbox() -> dict[str, Definition]:
             select(_ONE).where(_outbox.not_before <= _NOW).limit(1),
         ),
         "TO_SEND": Definition(
-            "Return the outbox rows that may be sent now: one row for each route that isn't busy, and only the oldest"
-            " row of a card, so that a card's messages keep their order. New cards, notices and outcomes come first."
-            " Refreshes of pending calls come last; routes in `calm` get no refreshes. (The first column is a minimum:"
-            " SQLite takes the other columns from the row with the minimum.)",
+            "Return the outbox rows that may be sent now: one row for each route that isn't busy, and only the"
+            " oldest row of a card, so that a card's messages keep their order. New cards, notices and edits of"
+            " decided calls come first. Refreshes of pending calls' cards come last; routes in `calm` get no"
+            " refreshes. (The first column is a minimum: SQLite takes the other columns from the row with the"
+            " minimum.)",
             to_send,
         ),
         "LEASE_SENDING": Definition(
@@ -455,7 +458,7 @@ def _of_outbox() -> dict[str, Definition]:
             update(outbox).ordered_values(*_set(_outbox.not_before, _outbox.error)).where(this),
         ),
         "HASTEN": Definition(
-            "Make all outbox rows of a platform that wait for a retry due now.",
+            "End the wait before a retry for all outbox rows of a platform, so that they may be sent now.",
             update(outbox)
             .values(not_before=0)
             .where(
@@ -496,7 +499,7 @@ def _of_conversations(upsert: Upsert) -> dict[str, Definition]:
             delete(_TABLES["talks"]).where(_is(_talks.place)),
         ),
         "KEEP_MESSAGE": Definition(
-            "Store which call a message of the service is about, unless that is stored already.",
+            "Store which call a message of the service is about. A message that is stored already keeps its call.",
             upsert("messages", *message, over={}),
         ),
         "MESSAGE": Definition(
@@ -552,8 +555,9 @@ def _of_inbox(upsert: Upsert) -> dict[str, Definition]:
             update(inbox).ordered_values(*_set(_inbox.handled_at)).where(this, _inbox.handled_at.is_(None)),
         ),
         "EVENT_FAILED": Definition(
-            "Count a failure to handle the event, and set the event aside after the given number of failures. This"
-            " returns the column itself, because SQLite 3.40 would return 1 for `aside_at is not null` if it is null.",
+            "Count a failure to handle the event, and set the event aside after the given number of failures. The"
+            " statement returns `aside_at` and not `aside_at is not null`, because SQLite 3.40 would return 1 for"
+            " a value that is null.",
             failed.where(this, OPEN).returning(_inbox.aside_at),
         ),
     }

@@ -134,7 +134,10 @@ def _fresh() -> tuple[str, bytes]:
 
 
 def _written(path: Path, keys: Sequence[tuple[str, bytes]]) -> Path:
-    """Write the keys to a new file beside `path`, so that a crash leaves no half key file, and return its path."""
+    """Write the keys to a new file in the folder of `path`, and return the new file's path.
+
+    The caller then gives this file the name `path`, so that a crash leaves no incomplete key file.
+    """
     told = [{"id": kid, "key": b64encode(key).decode()} for kid, key in keys]
     new = path.with_name(path.name + ".new")
     new.unlink(missing_ok=True)

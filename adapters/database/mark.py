@@ -25,9 +25,9 @@ _LONGEST = 4096
 
 
 class Mark:
-    """The mark file. It holds a position in the record (the `id` of a line), the hash of that line, and a MAC.
+    """The mark file: a position in the record (the `id` of a line), the hash of this line, and a MAC.
 
-    The position is that of the newest line when a call was last allowed to run.
+    This line was the newest line of the record when a call was last allowed to run.
     """
 
     def __init__(self, path: Path, keys: Keyring) -> None:
@@ -35,7 +35,10 @@ class Mark:
         self._keys = keys
 
     def read(self) -> tuple[int, str] | None:
-        """Return position and hash, 0 and '' if there is no mark, or None for an unreadable mark or a wrong MAC."""
+        """Return the position and the hash of the marked line, or (0, '') if there is no mark file.
+
+        Return None if the mark can't be read, or if its MAC is wrong.
+        """
         try:
             with self.path.open("rb") as file:
                 told = json.loads(file.read(_LONGEST))
@@ -48,7 +51,10 @@ class Mark:
         return (position, line) if sound and self._keys.holds(Purpose.MARK, seal, pack(position, line)) else None
 
     def write(self, position: int, line: str) -> None:
-        """Replace the mark. It is durable when this returns. On OSError, the file still has the whole old mark."""
+        """Replace the mark. After the return, the new mark is on disk.
+
+        On OSError, the file still has the whole old mark.
+        """
         told = {"position": position, "line": line, "seal": self._keys.seal(Purpose.MARK, pack(position, line))}
         new = self.path.with_name(self.path.name + ".new")
         opened = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, _FILE_MODE)

@@ -1,9 +1,8 @@
-"""Makes rows of the database from the frozen records, and records from rows.
+"""Converts frozen objects such as `Call` and `Vote` to rows of the database, and rows to objects.
 
 Values are checked before they are written: a time must be an aware datetime, a state must be a `State`, and arguments
-must be bytes. Any other value raises TypeError or AttributeError in the unit that would write the value, and is never
-written. Rows are read by position, in the order of `CALL`, because a call has fifty columns and is read for every
-decision.
+must be bytes. Any other value raises TypeError or AttributeError and is never written. Rows are read by position, in
+the order of `CALL`, because a call has fifty columns and is read for every decision.
 """
 
 from __future__ import annotations
@@ -43,7 +42,8 @@ if TYPE_CHECKING:
 
     from hitl.proof.keyring import Keyring
 
-#: The columns of a call that never change, except `salt` and `args`.
+#: The columns of a call that are written once, when the call is made. Only retention may change some of them later
+#: (`ERASED`). `salt` and `args` are also written once, but aren't in this list.
 FIXED = (
     *("ref", "short", "digest", "tools", "tool", "executor", "definition", "cwd", "preconditions"),
     *("sentence", "preview", "notes", "note", "requester", "agent", "session", "origin", "runs"),
@@ -59,7 +59,7 @@ MUTABLE = (
     *("error", "output"),
 )
 
-#: The columns of a call that change only when retention erases their contents. `salt` is erased too.
+#: The columns of a call that retention writes when it erases the call's contents. It also sets `salt` to NULL.
 ERASED = ("cwd", "preconditions", "sentence", "preview", "notes", "note", "terms", "row_mac", "args", "erased_at")
 
 #: The columns of a call, in the order in which `call_of` reads them.
@@ -189,7 +189,7 @@ def _card(told: dict[str, Any] | None) -> CardTerms | None:
 
 
 def asked_of(row: Sequence[Any]) -> tuple[str, PendingCall]:
-    """Return the ref of a pending call, and the facts that the store keeps in memory.
+    """Return the ref of a pending call, and the fields of the call that the store keeps in memory.
 
     Raises TypeError if a value isn't text.
     """
@@ -219,8 +219,8 @@ def line_values(line: Recorded) -> tuple[Any, ...]:
 def line_of(row: Sequence[Any]) -> Recorded:
     """Return the line of the record in a row with the columns `LINE`.
 
-    If somebody wrote a value of another type by hand, this function replaces the value. The line's MAC then doesn't
-    hold, which shows the change.
+    If somebody wrote a value of another type by hand, the line gets this value as text, or 1970 for a time that can't
+    be read. The line's MAC then doesn't hold, which shows the change.
     """
     ref, seq, at, *texts = row
     event, actor, data, prev, own = map(str, texts)

@@ -1,11 +1,11 @@
-"""The tables: the schema for migrations and for programs that read the database. They have no behaviour.
+"""The tables: the schema for migrations and for programs that read the database. The classes have only columns.
 
 All times are whole microseconds since 1970-01-01T00:00:00Z (`hitl.times`) in 64 bits. Such a time is exact, small in an
 index, and the same in every database. SQLModel doesn't check the values of a table model. Therefore no code fills these
-models: `rows.py` makes rows from the frozen records of `hitl.call`, and checks their values.
+models: `rows.py` makes rows from the frozen objects of `hitl.call`, and checks their values.
 
-The hot paths don't import this module, because importing SQLModel takes longer than the whole service may take to
-start. Tests check that the statements of `statements.py` fit these tables.
+The code that handles calls doesn't import this module, because importing SQLModel takes longer than the whole service
+may take to start. Tests check that the statements of `statements.py` fit these tables.
 """
 
 from __future__ import annotations
@@ -185,8 +185,9 @@ class OutboxRow(SQLModel, table=True):
 
     The row is deleted after the message was sent, or when sending was given up.
 
-    `not_before` is the earliest time to take the row: at once, after a pause, or after the end of the present lease.
-    Ids are never reused, so a late answer about one row can't be taken for an answer about another row.
+    `not_before` is the time from which a sender may take the row. A new row may be taken at once. A sender that takes
+    the row sets the end of its lease; a sender that fails sets the end of a pause. Ids are never reused, so a late
+    report about a deleted row can't be taken for a report about a newer row.
     """
 
     __tablename__: ClassVar[Any] = "outbox"

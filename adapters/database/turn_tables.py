@@ -13,7 +13,7 @@ OPEN_TURN = text("not done")
 class TurnRow(SQLModel, table=True):
     """A turn of an agent. `seq` orders the turns, and `mac` covers all other columns.
 
-    `said` is a JSON list. Only the agent knows the format of `state`.
+    `said` is a JSON list of earlier messages, each with its speaker. Only the agent knows the format of `state`.
     """
 
     __tablename__: ClassVar[Any] = "turns"

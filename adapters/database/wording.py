@@ -1,4 +1,6 @@
-"""The sentences about the state folder, the keys and the database. They join the catalogue (`hitl.cards.wording`)."""
+"""The sentences about the state folder, the keys and the database. They are added to the catalogue of all sentences for
+people (`hitl.cards.wording`).
+"""
 
 from __future__ import annotations
 

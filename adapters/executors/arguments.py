@@ -1,4 +1,4 @@
-"""Tool arguments as pydantic models: each model refuses arguments that don't fit, and gives the JSON Schema."""
+"""Pydantic models for the arguments of tools. A model refuses arguments that don't fit, and has their JSON Schema."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Declared(Generic[M]):
         self.schema: Mapping[str, Any] = model.model_json_schema()
 
     def parse(self, args: Mapping[str, Any]) -> M:
-        """Return the arguments as the model.
+        """Return the model with the arguments as its fields.
 
         Raises InvalidConfirmation, which names an argument that is unknown, missing or of a wrong type.
         """

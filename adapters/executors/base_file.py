@@ -18,7 +18,7 @@ from hitl.outcomes import fact
 
 #: Files up to this many bytes are read whole, and compared line by line.
 READ_WHOLE = 1 << 20
-#: The prefix of the names of preconditions on files. The path follows it.
+#: A precondition on a file has this prefix and the file's path as its name, such as `base:notes/todo.txt`.
 BASE = "base:"
 
 
@@ -77,7 +77,7 @@ def changed_since(path: str) -> InvalidConfirmation:
 
 
 def base_key(parts: tuple[str, ...]) -> str:
-    """Return the name of the precondition that holds the file's digest."""
+    """Return the name of the precondition that holds the file's digest, such as `base:notes/todo.txt`."""
     return BASE + "/".join(parts)
 
 
@@ -92,12 +92,12 @@ def base_now(folder: Folder, precondition: str) -> str:
 
 
 def shown_path(parts: tuple[str, ...]) -> str:
-    """Return the path for people, with invisible characters made visible."""
+    """Return the path as text for people, with invisible characters made visible."""
     return visible("/".join(parts), keep_newlines=False)
 
 
 def named_path(parts: tuple[str, ...]) -> str:
-    """Return the path for use in a sentence for people: secrets are masked, and unusual names are in quotes."""
+    """Return the path for the inside of a sentence for people. Secrets are masked, and unusual names are in quotes."""
     return quoted(mask("/".join(parts)))
 
 

@@ -51,8 +51,8 @@ _SIGNALLED = 128
 _LONGEST_COMMAND = 131_071
 #: The card names at most this many scripts, and gives the number of the other scripts.
 _NAMED = 5
-#: The texts of at most this many scripts are kept in memory, as people last saw them. The card shows how a script
-#: differs from that text.
+#: The texts of at most this many scripts are kept in memory, as people last saw them. The card shows the differences
+#: between a script's kept text and its present text.
 _REMEMBERED = 256
 
 
@@ -83,10 +83,11 @@ class Shell:
     def look(self, args: Bash) -> Preparation:
         """Return what a command does, for people, and the preconditions that must hold when it runs.
 
-        The preview of a plain `sed -i` is the change that it makes. The preview of any other command is the changes in
-        the scripts of the line since people were last asked about these scripts. The preconditions are the confinement,
-        the previewed files and the scripts. If one of these changes, the command doesn't run. Raises
-        InvalidConfirmation if the line is too long for the kernel or has a NUL byte.
+        For a plain `sed -i`, the preview shows the lines that it would change. For any other command, the preview shows
+        how the scripts that it runs have changed since people were last asked about them. The preconditions are the
+        confinement, the digests of the previewed files, and the digests of the scripts. If one of these changes, the
+        command doesn't run. Raises InvalidConfirmation if the command line is too long for the kernel or has a NUL
+        byte.
         """
         command, sandbox = args.command, self.sandbox
         if "\0" in command or len(command.encode()) > _LONGEST_COMMAND:
@@ -161,7 +162,11 @@ class Shell:
         )
 
     def _unbound(self, run: Scripts) -> Iterator[str]:
-        """Yield a warning for each kind of files that the line runs and that may change before it runs."""
+        """Yield warnings about files that the command line runs and that may change between the approval and the run.
+
+        There is one warning for files beyond the limits, one for unreadable files, and one for files outside of the
+        workspace.
+        """
         if run.unbound:
             yield say("shell.scripts.beyond", scripts=_named(run.unbound))
         if run.unread:
@@ -171,7 +176,7 @@ class Shell:
             yield say("shell.scripts.outside", scripts=_named(run.outside))
 
     def _changes(self, scripts: Sequence[Script]) -> str:
-        """Return the changes in the text of each script, since people were last asked about that script."""
+        """Return the changes in the text of each script since people were last asked about that script."""
         made = []
         for script in scripts:
             old, new = self._shown.get(script.path), script.text
@@ -190,11 +195,11 @@ class Shell:
         return place
 
     def _ready(self, args: Bash, shown: Mapping[str, str], place: Path | None) -> Frozen:
-        """Copy the approved scripts. In the sandbox, each copy takes the place of its script.
+        """Copy the approved scripts. Return each copy with the script that the sandbox replaces by it.
 
-        Copies are made only if the line is one command. A longer line, such as `chmod +x run && ./run`, may want to
-        change the script itself, and a change of a copy would be lost. Raises NotAsShown if something changed since
-        people saw the call.
+        Return () if the sandbox has no mounts, or if the line is more than one command. A longer line, such as
+        `chmod +x run && ./run`, may want to change the script itself, and a change of a copy would be lost. Raises
+        NotAsShown if something changed since people saw the call.
         """
         if why := self.changed(args, shown):
             raise NotAsShown(why)
@@ -246,8 +251,8 @@ async def _started(
 ) -> asyncio.subprocess.Process:
     """Start the keeper and return its process.
 
-    A cancellation waits until the keeper has started, and then ends it with SIGTERM. Without that, asyncio would kill
-    the keeper, and nothing would end the command's processes.
+    If the caller is cancelled, the function waits until the keeper has started, and ends the keeper with SIGTERM.
+    asyncio alone would kill the keeper, and nothing would end the command's processes.
     """
     starting = asyncio.ensure_future(
         asyncio.create_subprocess_exec(
@@ -294,7 +299,7 @@ async def _end(process: asyncio.subprocess.Process, reading: asyncio.Future[None
 
 
 def _reported(reader: int) -> str:
-    """Return the name of the bound that the command exceeded, or '' if it exceeded none."""
+    """Return the name of the bound that the command exceeded (`memory` or `processes`), or '' if it exceeded none."""
     os.set_blocking(reader, False)
     with contextlib.suppress(BlockingIOError):
         return os.read(reader, 64).decode()

@@ -73,8 +73,8 @@ _SETTINGS = tuple(
 )
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _PROBE_S = 10
-#: The probe's command. The command succeeds if it can write, chmod and touch its own file, and can neither read nor
-#: chmod a file outside of its folder.
+#: The command with which `works` tests a sandbox. It succeeds if it can write, chmod and touch its own file, and can
+#: neither read nor chmod a file outside of its folder.
 _PROBE = (
     ": > wrote && chmod 700 wrote && touch -d @1 wrote && test -x wrote && ! cat ../secret && ! chmod 777 ../secret"
 )
@@ -149,7 +149,7 @@ class Sandbox:
         report: int | None = None,
         frozen: Frozen = (),
     ) -> list[str]:
-        """Return the arguments that run a command line in the keeper, confined.
+        """Return the command that starts the keeper: it runs a command line, confined as this sandbox says.
 
         `temporary` is the command's temporary folder under Landlock. The caller removes the folder `scratch`
         afterwards; if the caller is killed before that, the keeper removes it. `report` and `frozen` are fields of
@@ -189,7 +189,7 @@ _NEWER = {"--disable-userns": "0.8.0", "--size": "0.7.0"}
 
 @functools.cache
 def bubblewrap() -> tuple[str, ...]:
-    """Return bubblewrap's path and the options of `_NEWER` that this version has, or () if it isn't installed."""
+    """Return bubblewrap's path and the options of `_NEWER` that it has, or () if it isn't installed."""
     program = shutil.which("bwrap")
     if program is None:
         return ()
@@ -201,8 +201,8 @@ def bubblewrap() -> tuple[str, ...]:
 def best(user: User | None = None, bounds: Bounds | None = None) -> Sandbox:
     """Return the strongest sandbox that works on this machine.
 
-    This finds the sandbox once, by running a command in each kind, which takes up to a second. Raises Unavailable if
-    commands can't run as the user at all.
+    Runs a command in one kind of confinement after the other until one works, which takes up to a second. Raises
+    Unavailable if no kind works and commands can't run as the user even without confinement.
     """
     sandboxes = [Sandbox(way, user, bounds or Bounds()) for way in Confinement]
     found = next((sandbox for sandbox in sandboxes[:-1] if works(sandbox)), None)
@@ -212,9 +212,10 @@ def best(user: User | None = None, bounds: Bounds | None = None) -> Sandbox:
 
 
 def environment(root: Path, ref: str, temporary: Path | None) -> dict[str, str]:
-    """Return all environment variables of a command.
+    """Return all environment variables of a command. No variable comes from the service.
 
-    No variable comes from the service, and some variables keep git from running programs.
+    `root` is the workspace, which is HOME. `ref` is the call's ref. `temporary` is the command's temporary folder, or
+    None. Some variables keep git from running programs.
     """
     clean = {"PATH": _PATH, "HOME": str(root), "LANG": "C.UTF-8", "TERM": "dumb", "SAYSO_REF": ref, **DISARMED}
     return clean if temporary is None else {**clean, "TMPDIR": str(temporary)}
@@ -231,7 +232,7 @@ def kept_program(program: Sequence[str], grace_s: float) -> list[str]:
 
 
 def works(sandbox: Sandbox) -> bool:
-    """Return whether a command in this sandbox can write to its folder and can't reach a file beside the folder."""
+    """Return whether a command in this sandbox can write to its folder, but can't reach a file outside of it."""
     if sandbox.way is Confinement.BUBBLEWRAP and not bubblewrap():
         return False
     with tempfile.TemporaryDirectory(prefix="sayso-probe-") as made:
@@ -248,7 +249,7 @@ def works(sandbox: Sandbox) -> bool:
 
 
 def runs(sandbox: Sandbox, root: Path = Path("/"), line: str = "true") -> bool:
-    """Return whether a command line succeeds in a folder."""
+    """Return whether a command line ends with status 0 in the sandbox, with `root` as the workspace."""
     return succeeds(sandbox.command(line, root), root)
 
 

@@ -1,7 +1,7 @@
 """Tools that change parts of files: an exact replacement, and a patch over several files.
 
-People see the difference that the change makes. A precondition binds each file to its bytes at that time. So the change
-runs only if it gives exactly the text that people saw.
+Before they decide, people see the lines that would change. A precondition binds each file to the bytes that it had at
+this moment. So the change runs only if it gives exactly the text that people saw.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class _Planned:
 class Edits:
     """The tools that change parts of files.
 
-    `look_at_...` describes a change for people; the method with the tool's name makes the change.
+    `look_at_edit` and `look_at_patch` describe a change for people. `edit_file` and `apply_patch` make the change.
     """
 
     def __init__(self, folder: Folder) -> None:
@@ -83,11 +83,11 @@ class Edits:
         return "\n".join([say("did.patch", files=files_text(len(done))), *(shown_path(each.parts) for each in done)])
 
     def look_at_edit(self, args: EditFile) -> Preparation:
-        """Return the file's present state, and the difference that the replacement would make."""
+        """Return a description of the replacement: the changed lines, and a precondition with the file's digest."""
         return self._prepared([self._edited(args)])
 
     def look_at_patch(self, args: ApplyPatch) -> Preparation:
-        """Return the present state of the files, and the differences that the patch would make."""
+        """Return a description of the patch: the changed lines, and a precondition with the digest of each file."""
         return self._prepared(self._patched(args.patch))
 
     def _edited(self, args: EditFile) -> _Planned:
@@ -159,7 +159,11 @@ class Edits:
         return Preparation(sentence, cwd=str(self._folder.root), preconditions=bases, preview=preview, undo=undo)
 
     def _carry_out(self, context: Context, plan: Callable[[], Sequence[_Planned]]) -> Sequence[_Planned]:
-        """Make all changes if every file is still as people saw it, else make no change. Return the changes."""
+        """Make all changes, and return them.
+
+        Raises NotAsShown, and makes no change, if a file has changed since people saw it. Raises InvalidConfirmation if
+        a later file changes during the work: the message says how many files are changed already.
+        """
         with self._folder.changing:
             with as_shown("path.not_written"):
                 planned = plan()

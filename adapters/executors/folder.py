@@ -44,7 +44,10 @@ _PLAINLY = {
 
 
 class Folder:
-    """A folder that tools can't leave. Its own path `root` is trusted and may contain links. Paths below it may not."""
+    """The folder of a group of tools, with safe access to its files.
+
+    Its own path `root` is trusted and may contain links. The paths of files in it may not contain links.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve(strict=True)
@@ -71,7 +74,8 @@ class Folder:
 
     @contextmanager
     def opened(self, parts: tuple[str, ...], *, make: bool = False) -> Iterator[int]:
-        """Yield a descriptor of the folder with these components. With `make`, missing folders are made.
+        """A context manager that opens the folder with these components. With `make`, missing folders are made.
+
 
         Raises OSError, with ELOOP or ENOTDIR for a link.
         """
@@ -91,7 +95,7 @@ class Folder:
 
     @contextmanager
     def reading(self, parts: tuple[str, ...]) -> Iterator[BufferedReader]:
-        """Open a regular file, and yield it for reading.
+        """A context manager that opens a regular file for reading.
 
         Raises OSError, or InvalidConfirmation if it isn't a regular file.
         """
@@ -136,9 +140,10 @@ class Folder:
 
 @contextmanager
 def open_regular(name: str, folder: int, path: str) -> Iterator[BufferedReader]:
-    """Open a regular file in an open folder, and yield it.
+    """A context manager that opens the regular file `name` in an open folder, for reading.
 
-    Raises OSError, or InvalidConfirmation if it isn't a regular file.
+    Raises OSError, or InvalidConfirmation if it isn't a regular file. `path` is the file's path for the error's
+    message.
     """
     # This check comes before the opening, because opening a device or a pipe has effects. The check after the opening
     # is needed because somebody may replace the file in between.
@@ -158,7 +163,7 @@ def _must_be_regular(status: os.stat_result, path: str) -> None:
 
 @contextmanager
 def explained(path: str) -> Iterator[None]:
-    """Turn an OSError about the path into InvalidConfirmation with a plain sentence."""
+    """A context manager that turns an OSError about the path into InvalidConfirmation with a plain sentence."""
     try:
         yield
     except OSError as error:
@@ -193,7 +198,7 @@ def _write_new(name: str, folder: int, data: bytes, *, like: str) -> None:
 def _give_as_above(folder: int, name: str) -> None:
     """If this process is root, give a new file or folder to the owner of the folder above.
 
-    Otherwise commands that run as that owner couldn't change it.
+    If root owned it, commands that run as that owner couldn't change it.
     """
     if os.geteuid() == 0:
         above = os.fstat(folder)
@@ -201,12 +206,12 @@ def _give_as_above(folder: int, name: str) -> None:
 
 
 def _put_in_place(spare: str, parts: tuple[str, ...], folder: int, base: str) -> bool:
-    """Give the new file its name, if the file under that name still has the digest `base`.
+    """Give the new file `spare` its final name, if the file with this name still has the digest `base`.
 
     Return whether the new file got the name.
 
-    If there was no file, this makes a link, which fails if a file has appeared under the name. If there was a file,
-    this renames the new file, which replaces the old file.
+    If there was no file (`base` is `absent`), the new file gets the name by a link, which fails if a file has appeared
+    there. If there was a file, a rename replaces it.
     """
     if base == ABSENT:
         try:

@@ -50,7 +50,9 @@ _SETTINGS = {
 
 
 def _numbered(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return settings as environment variables, in the form of git-config(1)."""
+    """Return git settings as environment variables, as git-config(1) describes: `GIT_CONFIG_COUNT`, `GIT_CONFIG_KEY_0`,
+    `GIT_CONFIG_VALUE_0` and so on.
+    """
     found = {"GIT_CONFIG_COUNT": str(len(settings))}
     for at, (key, value) in enumerate(settings.items()):
         found |= {f"GIT_CONFIG_KEY_{at}": key, f"GIT_CONFIG_VALUE_{at}": value}
@@ -73,7 +75,7 @@ DISARMED: Mapping[str, str] = {
     "GIT_PAGER": "cat",
     "PAGER": "cat",
     "GIT_TERMINAL_PROMPT": "0",
-    # This is the only way to unset core.gitProxy.
+    # Only an empty GIT_PROXY_COMMAND unsets core.gitProxy.
     "GIT_PROXY_COMMAND": "",
     **_numbered(_SETTINGS),
 }

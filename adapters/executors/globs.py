@@ -40,9 +40,9 @@ def _leads_on(pattern: tuple[str, ...], folders: tuple[str, ...]) -> bool:
 
 
 def _reached(pattern: tuple[str, ...], parts: tuple[str, ...]) -> set[int]:
-    """Return the positions in the pattern at which a match can be after these path components.
+    """Return all positions in the pattern at which the next path component can go on with the match.
 
-    This keeps the set of all such positions, because backtracking could take very long.
+    The function follows all positions together, because backtracking could take very long.
     """
     places = _past_stars(pattern, {0})
     for part in parts:

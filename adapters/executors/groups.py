@@ -25,7 +25,7 @@ class Groups:
         self._executors = executors
 
     def info(self, tools: str, tool: str) -> ToolInfo | None:
-        """Return the facts about a tool. Return None if its group has no executor or the tool may not run."""
+        """Return information about a tool, or None if its group has no executor or the tool may not run."""
         found = self._executors.get(tools)
         return found.info(tools, tool) if found else None
 
@@ -40,7 +40,7 @@ class Groups:
         return await found.offers(tools) if isinstance(found, Offering) else ()
 
     async def prepare(self, ask: Ask) -> Preparation:
-        """Return what the call would do. Raises InvalidConfirmation if the call can't run in this form."""
+        """Describe what the call would do. Raises InvalidConfirmation if it can't run with these arguments."""
         if found := self._executors.get(ask.tools):
             return await found.prepare(ask)
         raise InvalidConfirmation(fact("tool.unlisted", tool=one_line(ask.tool)))

@@ -1,10 +1,10 @@
-"""Finds the difference that a `sed -i` would make, before people are asked: runs the real sed on the files' bytes.
+"""Finds the lines that a `sed -i` would change, before people are asked: runs the real sed on the files' bytes.
 
-This works only for a line that is one plain `sed -i` with substitutions or deletions. The line may have no variable,
-file name pattern, redirection or second command. Its sed script may not write files or run programs; GNU sed's option
-`--sandbox` ensures that too. sed gets each file's bytes as its input. This run of sed has the same confinement as the
-command itself, with bounds on time, memory and output. If anything fails, no difference is returned, and the card shows
-only the command.
+This works only for a command line that is one plain `sed -i` with substitutions or deletions. The line may have no
+variable, file name pattern, redirection or second command. Its sed script may not write files or run programs; GNU
+sed's option `--sandbox` ensures that too. sed gets each file's bytes as its input. This run of sed has the same
+confinement as the command itself, with bounds on time, memory and output. If anything fails, the result is None, and
+the card shows only the command.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _SCRIPT = re.compile(
 class InPlace:
     """The change that a command would make."""
 
-    #: The difference as text for people.
+    #: The lines that would change, as a diff for people.
     preview: str
     #: The preconditions that bind the change to the files' present bytes.
     bases: tuple[tuple[str, str], ...]
@@ -87,7 +87,7 @@ def in_place(command: str, folder: Folder, sandbox: Sandbox) -> InPlace | None:
 
 
 def _wanted(command: str) -> _Wanted | None:
-    """Return the parts of a plain `sed -i`, or None for another line.
+    """Return the script, the options and the files of a plain `sed -i`, or None if the command line is anything else.
 
     The line is parsed by the policy's own shell reader.
     """

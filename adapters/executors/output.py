@@ -9,7 +9,7 @@ from hitl.cards.wording import say
 
 #: At most this many characters of output are kept.
 OUTPUT_KEPT = 64_000
-#: At most this many characters of an error are kept.
+#: At most this many characters of the text of a tool's error are kept.
 ERROR_KEPT = 2_000
 
 
@@ -22,7 +22,7 @@ def storable(text: str) -> str:
 
 
 def capped(text: str, limit: int = OUTPUT_KEPT) -> tuple[str, int]:
-    """Return the text in at most `limit` characters, and the number of characters left out."""
+    """Return the text shortened to at most `limit` characters, and the number of characters that were left out."""
     cut = cut_middle(storable(text), limit)
     return cut.text, cut.left_out
 

@@ -54,7 +54,10 @@ class Declaration(Protocol[T_co]):
         """The JSON Schema of the arguments, an object with `properties`."""
 
     def parse(self, args: Mapping[str, Any]) -> T_co:
-        """Return the arguments in the tool's own form. Raises InvalidConfirmation if the tool can't take them."""
+        """Return the arguments as the object that the tool's function gets, such as a pydantic model.
+
+        Raises InvalidConfirmation if the tool can't take them.
+        """
 
 
 class NotAsShown(Exception):
@@ -63,7 +66,7 @@ class NotAsShown(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The facts that a tool gets with its arguments."""
+    """The information about a call that a tool gets with the call's arguments."""
 
     #: The requester of the call.
     principal: str
@@ -73,7 +76,7 @@ class Context:
     key: str
     #: The seconds after which the tool is stopped.
     limit_s: float
-    #: The preconditions of the call, by name: the state that people saw.
+    #: The preconditions of the call: name -> the value when people saw the call.
     preconditions: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -149,8 +152,8 @@ class Registry:
         `look` finds out what the call would do, before people are asked; it may raise InvalidConfirmation. Without
         `look`, `sentence` describes the call: it is a template with the arguments, such as `Deletes {path}.`. `now`
         returns the present value of one precondition by its name. `changed` checks all preconditions and the present
-        meaning of the arguments, and returns a sentence about the first difference, or None. `grace_s` is the seconds
-        after the time limit in which the tool can stop its processes and report. `read_only`, `destructive`,
+        meaning of the arguments, and returns a sentence about the first change that it finds, or None. After the time
+        limit, the tool has `grace_s` more seconds to stop its processes and to report. `read_only`, `destructive`,
         `idempotent` and `open_world` have the meaning of MCP's annotations with these names. Their defaults assume the
         worst.
 
@@ -191,7 +194,7 @@ class Registry:
         return sorted(set(self._allowed or ()) - self._tools.keys())
 
     def info(self, tools: str, tool: str) -> ToolInfo | None:
-        """Return the facts about a tool, or None if the tool isn't both registered and allowed."""
+        """Return information about a tool, or None if the tool isn't both registered and allowed."""
         found = self._find(tools, tool)
         return found.info if found else None
 
@@ -285,8 +288,8 @@ class Registry:
 def _described(schema: Mapping[str, Any]) -> Iterator[str]:
     """Yield each argument as a line of the tool's definition.
 
-    Older versions made definitions from Python's annotations, and their form is kept. A call that is open during an
-    upgrade of the service runs only if its tool has the same definition afterwards.
+    Older versions made these lines from Python's annotations, so the lines still have the form of such annotations. A
+    call that is open during an upgrade of the service runs only if its tool has the same definition afterwards.
     """
     for name, declared in schema["properties"].items():
         shape = {key: value for key, value in declared.items() if key not in {"default", "title"}}

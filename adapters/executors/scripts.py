@@ -36,14 +36,15 @@ from hitl.errors import InvalidConfirmation
 if TYPE_CHECKING:
     from hitl.policy.shell import ShellReading, SimpleCommand
 
-#: The prefix of the names of preconditions on scripts. The path follows it.
+#: A precondition on a script has this prefix and the script's path as its name, such as `script:deploy.sh`.
 SCRIPT = "script:"
-#: At most this many files, and this many bytes of files, are bound for one line. They are read again before the run.
+#: For one command line, at most this many files, and this many bytes of files, are bound. Bound files are read again
+#: before the run.
 MOST = 200
 MOST_BYTES = 1 << 30
-#: At most this many bytes of files are kept as text, to show later what changed in these files.
+#: The texts of at most this many bytes of files are kept, so that a later card can show what has changed in the files.
 _MOST_TEXT = 8 << 20
-#: At most this many paths are looked at for one line.
+#: At most this many paths are examined for one command line.
 _MOST_PATHS = 5_000
 #: Folders of the system's programs. No tool changes these files, so a line that runs them needs no warning.
 _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib32/", "/lib64/", "/opt/", "/nix/store/")
@@ -113,13 +114,14 @@ class Scripts:
     """The files of the workspace that a command line runs."""
 
     found: tuple[Script, ...]
-    #: Whether the line is one command. In a longer line, an earlier command may be meant to change these files.
+    #: Whether the command line is one command. In a longer line, an earlier command may change these files on purpose.
     alone: bool
-    #: The paths of files that the line runs and that aren't bound, because they are too many or too long.
+    #: The paths of files that the command line runs and that aren't bound: they exceed the limits `MOST` and
+    #: `MOST_BYTES`.
     unbound: tuple[str, ...]
     #: The paths of files that the line runs and that this service can't read, such as pipes. They aren't bound.
     unread: tuple[str, ...]
-    #: The paths of files outside of the workspace that the line runs, as far as it names them. They aren't bound.
+    #: The paths of files outside of the workspace that the command line runs and names. They aren't bound.
     outside: tuple[str, ...]
 
 
@@ -270,7 +272,8 @@ class _Finder:
     def _reads_commands(self, command: SimpleCommand) -> bool:
         """Return whether a program may read commands from its input.
 
-        It may read commands if no argument names a file, or if an argument isn't known before the run.
+        A shell may read commands if no argument names a file, or if an argument isn't known before the run, such as
+        `$FILE`. If the program itself isn't known before the run, return True.
         """
         if command.base is None:
             return True
@@ -295,9 +298,9 @@ class _Finder:
                 yield path
 
     def _inside(self, folder: str, word: str) -> str | None:
-        """Return the path, relative to the workspace, that a word means in a folder.
+        """Return the path of the file that a word of a command names, relative to the workspace.
 
-        Return None if it leads out of the workspace.
+        `folder` is the command's working folder. Return None if the path leads out of the workspace.
         """
         root, path = str(self._folder.root), self._meant(folder, word)
         if "\0" in word or not path.startswith(root + "/"):
@@ -305,7 +308,10 @@ class _Finder:
         return path[len(root) + 1 :]
 
     def _meant(self, folder: str, word: str) -> str:
-        """Return the absolute path that a word means in a folder, with HOME as the workspace."""
+        """Return the absolute path that a word of a command names. `folder` is the command's working folder.
+
+        The home folder (`~`) is the workspace.
+        """
         root = str(self._folder.root)
         home = (re.sub(r"^~(?=/|$)", root, each) for each in (folder, word))
         return posixpath.normpath(posixpath.join(root, *home))

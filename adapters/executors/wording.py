@@ -1,4 +1,6 @@
-"""The sentences about the user that commands run as. They join the catalogue (`hitl.cards.wording`)."""
+"""The sentences about the user that commands run as. They are added to the catalogue of all sentences for people
+(`hitl.cards.wording`).
+"""
 
 from __future__ import annotations
 

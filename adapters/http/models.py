@@ -132,10 +132,13 @@ class QuestionRequest(_Request):
     options: (
         Annotated[
             list[Annotated[str, Field(min_length=1, max_length=LONGEST_OPTION)]],
-            Field(min_length=FEWEST_OPTIONS, max_length=MOST_OPTIONS),
+            Field(min_length=FEWEST_OPTIONS, max_length=MOST_OPTIONS, json_schema_extra={"uniqueItems": True}),
         ]
         | None
-    ) = Field(default=None, description="The answers to choose from. Without options any words are an answer.")
+    ) = Field(
+        default=None,
+        description="The answers to choose from, which must look different. Without options any words are an answer.",
+    )
     agent: Annotated[str, Field(max_length=256)] = Field(
         default="", description="What the agent calls itself. By default the name of the token."
     )

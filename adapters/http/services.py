@@ -68,7 +68,8 @@ async def evaluate(ops: Ops, caller: Anyone, body: models.EvaluateRequest) -> Re
 async def parse(caller: Anyone, body: models.ParseRequest) -> Response:
     """Return the readings of a person's words: what they are understood as. Nothing is decided."""
     del caller
-    return answer(await asyncio.to_thread(_parsed, body))
+    # Not in a thread of its own: the reader builds its tables while it reads, for one thread.
+    return answer(_parsed(body))
 
 
 def _parsed(body: models.ParseRequest) -> dict[str, Any]:

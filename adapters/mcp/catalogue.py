@@ -40,14 +40,17 @@ def own_tools() -> list[t.Tool]:
 
 
 class Catalogue:
-    """The lists of all servers. The tools of a server that is down stay in the list, so that their names stay taken."""
+    """The tools, prompts and resources of all servers.
+
+    The tools of a server that is down stay in the list, so that no other server's tool gets one of their names.
+    """
 
     def __init__(self, servers: Servers) -> None:
         self._servers = servers
         self._prompts: Mapping[str, tuple[str, str]] = {}
 
     async def tools(self) -> list[t.Tool]:
-        """Return the tools of all servers, listed now, and the gateway's own tools."""
+        """Return the tools of all servers, which are asked for their lists now, and the gateway's own tools."""
         await self._all("fresh")
         found = []
         for shown, (server, name) in self._tool_names().items():
@@ -58,9 +61,10 @@ class Catalogue:
         return found + own_tools()
 
     async def tool(self, shown: str) -> tuple[str, str] | None:
-        """Return the server of a tool, and the tool's name at that server, or None.
+        """Return the names of a tool's server and of the tool at that server, or None if no server offers the tool.
 
-        `shown` is the tool's name for clients. If that name is unknown, the tools are listed again first.
+        `shown` is the tool's name for clients. If that name is unknown, the servers are asked for their lists again
+        first.
         """
         if shown not in self._tool_names():
             await self._all("fresh")
@@ -74,7 +78,8 @@ class Catalogue:
         return [named[which].model_copy(update={"name": shown}) for shown, which in self._prompts.items()]
 
     async def prompt(self, shown: str) -> tuple[str, str] | None:
-        """Return the server of a prompt, and the prompt's name at that server, or None.
+        """Return the names of a prompt's server and of the prompt at that server, or None if no server offers the
+        prompt.
 
         `shown` is the prompt's name for clients.
         """
@@ -119,7 +124,7 @@ class Catalogue:
         return await self._all("pages", method, key)
 
     async def _all(self, what: str, *args: str) -> dict[str, Any]:
-        """Call the method `what` for all servers at once. Return the value for each server, by the server's name.
+        """Call the method `what` for all servers at the same time. Return each server's value, by the server's name.
 
         The value is an empty list for a server that can't be reached, so that the other servers still work.
         """

@@ -89,8 +89,9 @@ def _hashed(declaration: object) -> str:
 class Shelf:
     """Stores the latest tool declarations of each server in a file, so that they are known after a restart.
 
-    So after a restart, a call that was asked for before can be judged and approved even if its server hasn't started
-    yet. When the call runs, its tool's definition is compared with the definition that the server lists at that time.
+    So after a restart, the policy can decide a call, and people can approve it, even if the call's server hasn't
+    started yet. When the call runs, its tool's definition is compared with the definition that the server lists at that
+    time.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -108,7 +109,10 @@ class Shelf:
             return ()
 
     def write(self, server: str, tools: Iterable[Tool]) -> None:
-        """Store the tools. A failure is logged: calls still run, but only after the server has started again."""
+        """Store the tools. If the file can't be written, log a warning and go on.
+
+        After the next restart, the service then knows the tools only after the server has started.
+        """
         if self._folder is None:
             return
         text = json.dumps([tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools])

@@ -50,7 +50,7 @@ _GOT: TypeAdapter[t.GetPromptResult | t.InputRequiredResult] = TypeAdapter(t.Get
 
 
 class Watcher(Protocol):
-    """Follows a running call for a client."""
+    """A client that waits for a running call: it gets the server's progress reports and log lines."""
 
     async def progress(self, done: float, total: float | None, message: str | None) -> None:
         """Handle a progress report of the server."""
@@ -58,7 +58,8 @@ class Watcher(Protocol):
     async def log(self, line: t.LoggingMessageNotificationParams) -> None:
         """Handle a log line of the server.
 
-        The service passes a line on only while all calls that run on that server are followed by one caller.
+        A log line doesn't name its call. So the service passes a line on only if every call that runs on the server has
+        a watcher, and all these watchers belong to the same caller.
         """
 
     @property
@@ -98,7 +99,10 @@ class Servers:
     # -- the methods of `hitl.ports.Executor` ---------------------------------------------------------------
 
     def info(self, tools: str, tool: str) -> ToolInfo | None:
-        """Return the facts that the server last declared about a tool, or the facts about an operation, else None."""
+        """Return information about a tool, as the server last declared it, or about an operation in OPERATIONS.
+
+        Return None for any other name.
+        """
         upstream = self.upstreams.get(tools)
         if upstream is None:
             return None
@@ -139,7 +143,7 @@ class Servers:
         return None
 
     async def run(self, lease: Lease, *, limit_s: float) -> Ran:
-        """Run the stored call within the time limit."""
+        """Run the stored call within the time limit, and return its result."""
         call = lease.call
         work = asyncio.create_task(self._run(call))
         self._runs[call.ref] = work
@@ -171,7 +175,11 @@ class Servers:
             return Ran(Result.REFUSED, error=f"{down} {say('mcp.not_run')}")
 
     async def _asked(self, upstream: Upstream, call: Call) -> Ran:
-        """Send the call to the server once. After this, the call may have an effect."""
+        """Send the call to the server once, and return its result. Once the request is sent, the call may have an
+        effect.
+
+        Raises UpstreamDown if nothing was sent.
+        """
 
         async def told(progress: float, total: float | None, message: str | None) -> None:
             for watcher in tuple(self._watchers.get(call.ref, ())):
@@ -222,11 +230,11 @@ class Servers:
             work.cancel()
 
     def on_change(self, tell: Callable[[ServerEvent], Any]) -> None:
-        """Register a function that is awaited at each change of a server's lists."""
+        """Register a function that is awaited whenever a server's tools, prompts or resources change."""
         self._changes.append(tell)
 
     async def changed(self, server: str, event: ServerEvent) -> None:
-        """Notify the registered functions that a list has changed."""
+        """Notify the registered functions that a server's tools, prompts or resources have changed."""
         _log.info("upstream.changed", {"server": server, "what": type(event).__name__})
         for tell in tuple(self._changes):
             await tell(event)
@@ -234,8 +242,8 @@ class Servers:
     async def logged(self, server: str, line: t.LoggingMessageNotificationParams) -> None:
         """Pass a log line to the watchers of the calls that run on this server.
 
-        A log line doesn't name its call. So the line is dropped if it may belong to another caller's call: one that
-        nobody watches, or one that somebody else watches.
+        A log line doesn't name its call. So the line is dropped if a call without a watcher runs there, or if the
+        watchers there belong to different callers.
         """
         followed = [self._watchers.get(ref, []) for ref in self._running[server]]
         watchers = [watcher for each in followed for watcher in each]
@@ -246,7 +254,7 @@ class Servers:
 
 
 def _request(call: Call) -> tuple[t.ClientRequest, TypeAdapter[Any]]:
-    """Return the request for the stored arguments, and the type of its answer."""
+    """Return the request that makes a call at its server, and the type of the server's answer."""
     args = call.arguments
     if call.tool == READ_RESOURCE:
         return t.ReadResourceRequest(params=t.ReadResourceRequestParams(uri=args["uri"])), _READ

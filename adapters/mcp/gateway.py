@@ -95,7 +95,10 @@ class _Watching:
         await self._context.session.report_progress(self._ticks * _TICK, None, say("mcp.waiting"))
 
     async def progress(self, done: float, total: float | None, message: str | None) -> None:
-        """Pass the server's progress report to the client. The numbers must grow over the whole request."""
+        """Pass the server's progress report to the client.
+
+        The protocol requires that the numbers of one request grow, so the gateway's own earlier reports are added.
+        """
         base = self._ticks * _TICK
         # A client may have left. An error about that client must not affect other clients.
         with contextlib.suppress(Exception):
@@ -111,7 +114,7 @@ class _Watching:
 
 
 class _Server(Server[Any]):
-    """The library's server. It announces to every client that lists may change."""
+    """The library's server. It announces to every client that its tools, prompts and resources may change."""
 
     def create_initialization_options(self, notification_options: Any = None, *args: Any, **kwargs: Any) -> Any:
         # Over HTTP the library passes no options. Without our own options, it would announce that lists never change.
@@ -163,10 +166,11 @@ class Gateway:
         return made
 
     async def _remember(self, ctx: Context, call_next: Any) -> Any:
-        """Remember the connection of a client with an old protocol, to notify the client over this connection when
-        lists change.
+        """Remember the connection of a client with an old protocol, to notify the client when tools, prompts or
+        resources change.
 
-        This is needed because the library ends such a client's session together with its request.
+        The library itself can't notify such a client later, because it ends the client's session together with the
+        request.
         """
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             self._connections.add(ctx.session._connection)  # noqa: SLF001 - the library has no public function for this
@@ -184,11 +188,12 @@ class Gateway:
     # -- one call of a client -------------------------------------------------------------------------------
 
     async def called(self, context: Context, caller: Caller, what: _What, state: str | None) -> Call | str:
-        """Ask for a call, or find the call that the client came back for, and wait as long as this request may.
+        """Ask for a call, or find the call that the client came back for. Wait at most as long as `WaitTimes` gives
+        this request.
 
         Returns the call if it has ended. Otherwise returns a request state if the client should ask again, or the
-        pending call if the client should look later. Raises SaysoError, and MCPError for a state that isn't this
-        caller's.
+        pending call if the client should ask for its state later. Raises SaysoError, and MCPError for a state that
+        isn't this caller's.
         """
         client = client_of(context)
         modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
@@ -324,7 +329,7 @@ class _What:
 
 
 class _Answering:
-    """Answers the requests of the protocol that the library passes on."""
+    """Answers the MCP requests of clients, which the library parses and passes to these methods."""
 
     def __init__(self, gateway: Gateway, who: Who) -> None:
         self._gateway = gateway
@@ -335,9 +340,10 @@ class _Answering:
         }
 
     async def checked(self, ctx: Context, call_next: Any) -> Any:
-        """Answer a request only while its caller's right lasts: a request may wait for people for a long time.
+        """Answer a request, unless its caller's right to connect has ended, before the work or during it.
 
-        Raises MCPError if the right has ended.
+        The second check is needed because a request may wait for people for a long time. Raises MCPError if the right
+        has ended.
         """
         if ctx.request_id is None:  # a notification gets no answer
             return await call_next(ctx)
@@ -372,7 +378,10 @@ class _Answering:
     async def call_tool(
         self, context: Context, params: t.CallToolRequestParams
     ) -> t.CallToolResult | t.InputRequiredResult:
-        """Ask for a tool call. A refusal becomes an error result, because every client shows that to its model."""
+        """Ask for a tool call, and return its result.
+
+        A refusal becomes an error result, because every client shows an error result to its model.
+        """
         caller = self._who(context)
         try:
             if own := self._own.get(params.name):
@@ -389,7 +398,10 @@ class _Answering:
     async def read_resource(
         self, context: Context, params: t.ReadResourceRequestParams
     ) -> t.ReadResourceResult | t.InputRequiredResult:
-        """Ask for the reading of a resource. The gate decides about it as about a tool call."""
+        """Ask to read a resource, and return its contents.
+
+        The policy and people decide about the reading like about a tool call.
+        """
         uri = str(params.uri)
         server = await self._gateway.catalogue.owner(uri)
         what = server and _What(server, READ_RESOURCE, {"uri": uri})
@@ -401,7 +413,10 @@ class _Answering:
     async def get_prompt(
         self, context: Context, params: t.GetPromptRequestParams
     ) -> t.GetPromptResult | t.InputRequiredResult:
-        """Ask for a prompt of a server. The gate decides about it as about a tool call."""
+        """Ask for a prompt of a server, and return it.
+
+        The policy and people decide about the request like about a tool call.
+        """
         found = await self._gateway.catalogue.prompt(params.name)
         args: dict[str, Any] = {"name": found[1]} if found else {}
         if params.arguments:
@@ -429,9 +444,10 @@ class _Answering:
         return done
 
     async def set_level(self, context: Context, params: t.SetLevelRequestParams) -> t.EmptyResult:
-        """Accept a log level and ignore it, because the server would apply it to other clients too.
+        """Accept a log level and ignore it, so that a client gets the log lines of all levels.
 
-        So a client gets the log lines of all levels.
+        The level isn't passed on: a server would apply it to all clients, because they share one connection to the
+        server.
         """
         del context, params
         return t.EmptyResult()

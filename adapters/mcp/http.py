@@ -41,7 +41,8 @@ class HttpMount:
     async def start(self) -> None:
         """Take requests from now on, until `stop`.
 
-        The library's task group runs in a separate task. In the caller's task, it would wrap the caller's errors.
+        The library's task group runs in a separate task. If it ran in the caller's task, it would put the caller's
+        errors into exception groups.
         """
         ready = asyncio.get_running_loop().create_future()
         self._running = asyncio.create_task(self._run(ready))
@@ -75,6 +76,9 @@ class HttpMount:
 
 
 def _scope(request: Any) -> Scope:
-    """Return the scope of the HTTP request behind a message. Over HTTP, a message always has such a request."""
+    """Return the scope of the HTTP request in which an MCP message came.
+
+    Over HTTP, every message comes in such a request.
+    """
     scope: Scope = request.scope
     return scope

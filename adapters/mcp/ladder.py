@@ -37,10 +37,10 @@ class WaitTimes:
     tick_s: float = 5.0
 
     def one_request(self, client: str, left_s: float, rounds: int | None) -> float:
-        """Return how long one request of that client waits if a person has `left_s` to answer.
+        """Return how many seconds one request of a client waits if a person has `left_s` seconds to answer.
 
-        `rounds` is the number of requests that are left, including this request. None means that this is the only
-        request.
+        `client` is the name that the client gives itself. `rounds` is the number of requests that are left, including
+        this request. None means that this is the only request.
         """
         longest = self.known_s.get(client, self.unknown_s)
         if rounds is None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from adapters.mcp.gateway import Gateway
     from hitl.connections import Connections, Party
 
-    #: Returns the kind of a peer, by its user id and its process id.
+    #: Returns who is at the other end of a connection (`hitl.connections.Party`), by the peer's user id and process id.
     PartyOf = Callable[[int, int], Party]
     #: Returns the caller for a peer's user id and kind. Raises SaysoError if the peer may not connect.
     Admit = Callable[[int, Party], Awaitable[Caller]]
@@ -68,7 +68,10 @@ class _Lines:
         self._writer.write(text.encode("utf-8", "backslashreplace"))
 
     async def flush(self) -> None:
-        """Wait until the peer can take more. If the peer has left, end the reading side too."""
+        """Wait until the peer can take more.
+
+        If the peer has left, `_line` returns the end of the stream from then on.
+        """
         try:
             await self._writer.drain()
         except ConnectionError:
@@ -120,7 +123,7 @@ class LineServer:
         self._peers: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        """Listen. Raises OSError if the socket can't be made."""
+        """Begin to listen on the socket. Raises OSError if the socket can't be made."""
         self.path.unlink(missing_ok=True)
         self._server = await asyncio.start_unix_server(self._greet, path=self.path, limit=_LONGEST_LINE)
         self.path.chmod(0o666)

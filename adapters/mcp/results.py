@@ -48,7 +48,7 @@ class _Room:
 
 
 def bounded(answer: Answer, clean: Callable[[str], str]) -> Answer:
-    """Return the answer for a client: cut to the limits, without the server's name and secrets."""
+    """Return the answer for a client: cut to the limits, with secrets masked, without the server's name in `meta`."""
     room = _Room(clean)
     meta = {key: value for key, value in (answer.meta or {}).items() if key != t.SERVER_INFO_META_KEY} or None
     if isinstance(answer, t.CallToolResult):

@@ -89,7 +89,11 @@ class Upstream:
     # -- starting and stopping the server -------------------------------------------------------------------
 
     async def client(self) -> Client:
-        """Return the connected client. If the server ended recently, wait a moment first. Raises UpstreamDown."""
+        """Return the connected client. Start the server if it isn't running.
+
+        If the server may not be started yet, wait up to _PATIENT_S seconds. Raises UpstreamDown if it doesn't start, or
+        if the wait would be longer.
+        """
         loop = asyncio.get_running_loop()
         if self._task is None or self._task.done():
             pause_s = self._not_before - loop.time()
@@ -191,7 +195,8 @@ class Upstream:
         result: type[Any] | TypeAdapter[Any],
         progress: ProgressFnT | None = None,
     ) -> Any:
-        """Send one request. Raises UpstreamDown if nothing was sent, and MCPError.
+        """Send one request, and return the answer. Raises UpstreamDown if nothing was sent, and MCPError if the server
+        refuses.
 
         MCPError has the code CONNECTION_CLOSED if the server died in the meantime. In that case nobody knows whether
         the server did the work.
@@ -230,7 +235,10 @@ class Upstream:
         return tools
 
     async def pages(self, method: str, key: str) -> list[Any]:
-        """Return all pages of one of the server's lists, or nothing if it has no such list. Raises UpstreamDown."""
+        """Return the items of one of the server's lists (such as `tools`), or [] if it has no such list.
+
+        Raises UpstreamDown.
+        """
         try:
             return await self._pages(await self.client(), method, key)
         except MCPError as error:
@@ -272,8 +280,9 @@ class Upstream:
     # -- messages that the server sends without a request ------------------------------------------------------
 
     async def _listen(self, client: Client) -> None:
-        """Subscribe to the changes of lists of a server of the new protocol, because such a server notifies only
-        subscribers.
+        """Subscribe to changes of the server's tools, prompts and resources, if the server has the new protocol.
+
+        A server of the new protocol notifies only subscribers.
         """
         if client.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             return
@@ -285,9 +294,9 @@ class Upstream:
                     await self._hearing.changed(self.target.name, event)
 
     async def _message(self, message: object) -> None:
-        """Handle a changed list of a server of the old protocol.
+        """Handle a notice that tools, prompts or resources of a server of the old protocol have changed.
 
-        Notices for `_listen` arrive here too, and are ignored.
+        The notices of a server of the new protocol arrive here too, and are ignored, because `_listen` handles them.
         """
         event = _CHANGES.get(type(message))
         ready = self._ready

@@ -22,7 +22,7 @@ _MAX_BYTES = 4_000_000
 
 
 class PolicyMissing(LookupError):
-    """There is no usable document of that name. The message names the folders that were searched."""
+    """There is no usable document with this name. The message names the folders that were searched."""
 
 
 class PolicyWritable(PermissionError):

@@ -158,7 +158,10 @@ class _Reader:
 
 
 def _setting(key: str, value: str | None) -> Setting:
-    """Split a key as git does: at its first and its last dot."""
+    """Return the setting of a key: git splits the key at its first and its last dot.
+
+    For example, `remote.my.fork.url` has the section `remote`, the subsection `my.fork` and the name `url`.
+    """
     section, _, rest = key.partition(".")
     subsection, dot, name = rest.rpartition(".")
     return Setting(section, subsection if dot else None, name, value)

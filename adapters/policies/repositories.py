@@ -1,8 +1,8 @@
 """Finds the git repository that a command would use, and whether the repository's files could make git run a program.
 
 Git runs programs that a repository's configuration names. Even `git status` may start a file system monitor, a filter
-for each file, a hook, and the same in every submodule. A policy may allow such a reading command without asking anyone.
-A user who can write one file of the repository could therefore make that command run any program.
+for each file, and a hook, also in every submodule. A policy may allow `git status`, which only reads, without asking
+anyone. A user who can write one file of the repository could therefore make that command run any program.
 
 This module finds and reads the same files as git, and never runs git. The module has a list of harmless keys. If a
 repository has any other key, also a key that a later version of git adds, the repository counts as armed (able to make
@@ -101,7 +101,10 @@ class _Place:
 
 
 def repository(path: str) -> Repository | None:
-    """Return the repository that git would use in this folder, or None: `hitl.ports.Paths.repository`."""
+    """Return the repository that git would use in this folder, or None without a repository.
+
+    Implements `hitl.ports.Paths.repository`.
+    """
     try:
         at = os.path.realpath(path)
     except (OSError, ValueError):
@@ -320,7 +323,10 @@ def _name_start(index: bytes, entry: int) -> int:
 
 
 def tracked(path: str, most: int) -> tuple[str, ...] | None:
-    """Return the paths in the index of this folder's repository, or None: `hitl.ports.Paths.tracked`."""
+    """Return the paths in the index of this folder's repository, or None if the index can't be read.
+
+    Implements `hitl.ports.Paths.tracked`: without a repository or an index, the result is empty.
+    """
     try:
         at = os.path.realpath(path)
         while (place := _found(at)) is None:
@@ -371,7 +377,10 @@ def _examine_submodule(place: _Place, name: str, seen: list[str]) -> None:
 
 
 def _content(path: str, shown: str, most: int) -> bytes:
-    """Return the bytes of a regular file of at most `most` bytes. Raises _Armed for a link or a longer file."""
+    """Return the bytes of a regular file of at most `most` bytes.
+
+    Raises _Armed, which names the file as `shown`, if the file is missing, a link or longer.
+    """
     status = _status(path)
     if status is None or not stat.S_ISREG(status.st_mode):
         raise _Armed(f"{shown} is no file")
@@ -392,7 +401,7 @@ def _refuse_others(path: str) -> None:
 def _there(path: str) -> bool:
     """Return whether a file, folder or link has this name.
 
-    Raises OSError if this process isn't allowed to look, because the user who runs git might be allowed.
+    Raises OSError if this process has no right to find out: the user who runs git may have this right.
     """
     return _status(path) is not None
 

@@ -1,4 +1,4 @@
-"""Gives policy conditions their facts about this machine: paths and hosts, at the moment of the call."""
+"""Answers the questions of policy conditions about this machine's paths and hosts, at the moment of the call."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ class RealPaths:
     """Answers questions about paths from the file system of this machine."""
 
     def resolve(self, path: str, cwd: str) -> str | None:
-        """Return the absolute path after links and dots, or None for a loop of links or a text that can't be a path."""
+        """Return the absolute path without links, `.` and `..`.
+
+        Return None for a loop of links, or for a text that can't be a path.
+        """
         joined = os.path.join(cwd, path)  # noqa: PTH118 - a Path would drop the dots of `link/..`
         try:
             found = os.path.realpath(joined)
@@ -64,7 +67,10 @@ class RealPaths:
         return unhidden(path, files)
 
     def tree(self, path: str, *, most: int, deep: bool = True) -> Tree | None:
-        """Return the files below a folder, up to `most` entries, or None if the path doesn't exist."""
+        """Return the files below a folder, or None if the path doesn't exist.
+
+        At most `most` entries are examined. Without `deep`, subfolders aren't searched.
+        """
         return tree(path, most, deep=deep)
 
 

@@ -17,7 +17,7 @@ _MOST_PATTERNS = 256 * 1024
 
 
 def tree(path: str, most: int, *, deep: bool = True) -> Tree | None:
-    """Return the files below a folder, or None if the path doesn't exist: `hitl.ports.Paths.tree`."""
+    """Return the files below a folder, or None if the path doesn't exist. Implements `hitl.ports.Paths.tree`."""
     try:
         root = os.path.realpath(path)
         status = os.stat(root)
@@ -56,7 +56,10 @@ def _below(root: str, most: int, *, deep: bool) -> Tree:
 
 
 def unhidden(path: str, files: Sequence[str]) -> tuple[str, ...] | None:
-    """Return the patterns after ``!`` in a folder's ignore files, or None: `hitl.ports.Paths.unhidden`."""
+    """Return the patterns after ``!`` in the ignore files of this folder, and of the folders above and below it.
+
+    Return None if an ignore file can't be read. Implements `hitl.ports.Paths.unhidden`.
+    """
     try:
         at = os.path.realpath(path)
         below = [f"{at}/{name}" for name in files if name.endswith(_IGNORE_FILES)]

@@ -156,15 +156,25 @@ def _service_uid(settings: Settings) -> int:
 
 
 def _reach(settings: Settings, people: Directory) -> Iterator[Check]:
-    """Check that listed users of this machine can open the socket through all folders above it."""
-    listed = {*people.approvers, *people.requesters, *people.operators}
-    identities = {identity for name in listed for identity in people.identities(name)}
-    others = sorted(i for i in identities if i.startswith("local:") and i != f"local:{_service_uid(settings)}")
-    folder = settings.folder("runtime")
+    """Check that listed users of this machine can open the socket, and that the commands of requesters trust it."""
+    service, folder = _service_uid(settings), settings.folder("runtime")
+    others = _other_users(people, {*people.approvers, *people.requesters, *people.operators}, service)
     closed = [path for path in folder.parents if path.is_dir() and not path.stat().st_mode & stat.S_IXOTH]
     if others and closed:
         text = say("doctor.socket.closed", people=", ".join(others), folder=folder, closed=closed[0])
         yield Check("socket", Health.RED, text)
+    # The client refuses such a folder (`sayso_client.client.refuse_foreign`), unless root owns it.
+    anybody = folder.parent.is_dir() and folder.parent.stat().st_mode & stat.S_IWOTH
+    askers = _other_users(people, _names(people, "requesters"), service)
+    if askers and service and anybody:
+        text = say("doctor.socket.foreign", people=", ".join(askers), folder=folder, above=folder.parent)
+        yield Check("socket for requesters", Health.RED, text)
+
+
+def _other_users(people: Directory, names: set[str], service: int) -> list[str]:
+    """Return the local identities of these people that aren't the service's own user, sorted."""
+    identities = {identity for name in names for identity in people.identities(name)}
+    return sorted(i for i in identities if i.startswith("local:") and i != f"local:{service}")
 
 
 def _people(settings: Settings, source: Path | None) -> Iterator[Check]:

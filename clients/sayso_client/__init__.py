@@ -1,4 +1,4 @@
-"""The client that an agent's machine needs to ask Sayso, without the service.
+"""The client that an agent's machine needs to ask Sayso. The machine doesn't need the service's package.
 
     from sayso_client import Sayso
 
@@ -7,10 +7,10 @@
     @sayso.gated
     def send_email(to: str, subject: str) -> str: ...
 
-Commands and hooks of coding agents start for each tool call, so their modules must load in a few milliseconds. They
-import only the standard library. They never import dataclasses, pathlib or typing: type checkers treat the constant
-`TYPE_CHECKING = False` like the constant in typing. They import `subprocess` and `hashlib` only to run a command. The
-names in `__all__` are imported at their first use.
+A command, or a hook of a coding agent, starts for each tool call. So the modules that commands and hooks import must
+load in a few milliseconds. These modules import only the standard library. They never import dataclasses, pathlib or
+typing: type checkers treat the constant `TYPE_CHECKING = False` like the constant in typing. They import `subprocess`
+and `hashlib` only to run a command. The names in `__all__` are imported at their first use.
 """
 
 TYPE_CHECKING = False

@@ -1,4 +1,7 @@
-"""Takes one call from the request to its end. If the connection breaks, it opens another connection."""
+"""Takes one call through its steps: ask, wait for the decision, run or release it, and report the result.
+
+If the connection breaks, another connection is opened.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,8 @@ if TYPE_CHECKING:
     #: A call as the service shows it to its requester.
     Call = dict[str, Any]
 
-#: Seconds of the first wait for a decision, and of each later wait. The first is short, so that a person soon reads if
-#: a card couldn't be shown.
+#: Seconds of the first wait for a decision, and of each later wait. The first wait is short: after it, the command can
+#: report that a card couldn't be shown.
 _FIRST_POLL_S, _POLL_S = 5, 30
 #: timeout(1) signals the command and then its group, so one stop arrives as two signals. A second signal within this
 #: many seconds counts as the same stop.
@@ -81,7 +84,7 @@ class Asking:
 
     @property
     def timeout_s(self) -> int | None:
-        """The time that people should have, in seconds, or None if the policy alone sets it."""
+        """The seconds that the request gives people to decide, or None if the policy alone sets this time."""
         wanted: int | None = self._request.get("timeout_s")
         return wanted
 
@@ -114,15 +117,18 @@ class Asking:
         return self.call
 
     def release(self) -> bool:
-        """Take the approved call to run it without a report. Return False if the call can't be taken any more."""
+        """Take the approved call, so that the caller can run it itself. The service gets no report of the run.
+
+        Return False if the call can't be taken any more.
+        """
         return self._take("release") is not None
 
     def run(self, command: Sequence[str]) -> Ended | None:
-        """Run the command of the approved call, report the result, and return it.
+        """Run the command of the approved call, report the result to the service, and return the result.
 
         If the service can't be reached any more, the result has `reported` False: the command has run.
 
-        If one of its scripts has changed since the request, the command isn't run, and the result says so.
+        If a script of the command has changed since the request, the command isn't run, and the result says so.
 
         Returns None if another process has the call, if the call has ended, or if the report comes too late; `call`
         then says why.
@@ -172,7 +178,10 @@ class Asking:
         return hashlib.sha256(self._secret.encode()).hexdigest()
 
     def _hear(self, until: str, limit_s: int) -> None:
-        """Wait at most `limit_s` seconds for the state `until`, and read the call. Keep the claim if there is one."""
+        """Wait at most `limit_s` seconds until the call is decided or explained (`until`), and update `self.call`.
+
+        If this object claims calls and `until` is `decided`, an approval also claims the call.
+        """
         if not self._claims or until != "decided":
             fields = {"until": until, "limit_s": limit_s, "attended": self._attended}
             self.call = self.line.send("wait", ref=self.call["ref"], **fields)["call"]
@@ -181,7 +190,8 @@ class Asking:
         fields = {"secret_hash": self._secret_hash(), "limit_s": limit_s, "attended": self._attended}
         self._leased = self._take("claim", **fields)
         if self.call["status"] == "pending" and time.monotonic() - begun < limit_s / 2:
-            self._claims = False  # The claim came back at once: the service is older, or a proxy drops `Prefer`.
+            # The claim came back too early: the service has an older version, or a proxy drops `Prefer`.
+            self._claims = False
 
     def _wait_while(self, until: str, goes_on: Callable[[], bool], watch: Callable[[Call], None] | None = None) -> None:
         limit_s = _FIRST_POLL_S if watch else _POLL_S

@@ -72,7 +72,8 @@ class _Link:
     def __init__(self, chosen: Configuration, patience_s: float) -> None:
         self._chosen = chosen
         self._patience_s = patience_s
-        #: Whether the service has answered this client, and whether its absence since then was logged.
+        #: Whether the service has ever answered this client, and whether a failure to reach it was logged since its
+        #: last answer.
         self._reached = self._is_told = False
 
     def _options(self) -> dict[str, Any]:
@@ -116,7 +117,10 @@ class _Link:
 
     @staticmethod
     def _pause(answer: httpx.Response | None, tries: int) -> float:
-        """Return the seconds to wait before the next attempt: as the service says, else a growing time."""
+        """Return the seconds to wait before the next attempt.
+
+        If the service named a time (`Retry-After`), it is returned. Otherwise the time grows with each attempt.
+        """
         told = answer.headers.get("Retry-After", "") if answer is not None else ""
         if told.isdecimal():
             return min(float(told), PATIENCE_S)
@@ -185,15 +189,15 @@ class Sayso(_Link):
     def ask(self, request: Request) -> dict[str, Any]:
         """Ask for a call, and return its current state without claiming it.
 
-        `call` with the same `key` can run it later.
+        To run the call later, pass a request with the same `key` to `Sayso.call`.
         """
         return self._send(request.asking(request.arguments()))
 
     def batch(self, planned: Sequence[Planned]) -> list[Ran[Any] | NotRun]:
-        """Ask for several calls at once. Each call is decided separately, and runs in a thread as soon as it may.
+        """Ask for several calls in one request. Each is decided separately, and runs in a thread as soon as it may.
 
-        If the service has no room for a call, the client asks for this call again alone, after the pause that the
-        service names, for ten minutes at most.
+        If too many calls are pending or were asked for recently, the service refuses a call of the batch. The client
+        then asks for this call again alone, after the pause that the service names, for ten minutes at most.
 
         Raises ClientError if the batch can't be asked for. If a call's function raised, or the call wasn't recorded,
         its result is a NotRun with the status `failed`.
@@ -207,7 +211,8 @@ class Sayso(_Link):
         return [done.result() for done in begun]
 
     def ask_human(self, question: str, options: Sequence[str] = (), **terms: Unpack[Asked]) -> Answer:
-        """Ask people a question, and wait. With `options` the answer is one of them, else it is any words.
+        """Ask people a question, and wait. The answer is one of `options` or, without `options`, a text that a person
+        writes.
 
         Never ask for a secret: text in an answer that looks like a secret is masked.
         """
@@ -280,7 +285,10 @@ class Sayso(_Link):
 
 
 class AsyncSayso(_Link):
-    """The gate, for code on an event loop. It works like `Sayso`; `work` may also be a coroutine function."""
+    """A client of the service for code on an event loop.
+
+    It works like `Sayso`; `work` may also be a coroutine function.
+    """
 
     def __init__(self, chosen: Configuration | None = None, *, patience_s: float = PATIENCE_S) -> None:
         super().__init__(chosen or configuration(), patience_s)
@@ -310,7 +318,7 @@ class AsyncSayso(_Link):
         return await self._send(request.asking(request.arguments()))
 
     async def batch(self, planned: Sequence[Planned]) -> list[Ran[Any] | NotRun]:
-        """Ask for several calls at once, as `Sayso.batch` does. Each call runs as soon as it may."""
+        """Ask for several calls in one request, as `Sayso.batch` does. Each call runs as soon as it may."""
         if not planned:
             return []
         batch = _Batch(planned)
@@ -436,7 +444,10 @@ class _Batch:
         return Send("POST", "/v1/batches", {"calls": calls}, {"Idempotency-Key": self._key})
 
     def lives(self, answer: Mapping[str, Any]) -> list[Life]:
-        """Return a generator `Life` for each call, in the order of the batch. It begins with the state in `answer`."""
+        """Return a generator `Life` for each call, in the order of the batch.
+
+        Each generator begins with the call's state in `answer`, the service's answer to `asking`.
+        """
         by_id = {each["id"]: each for each in answer["calls"]}
         found = [by_id[str(at)] for at in range(len(self._requests))]
         kept = zip(self._requests, self._args, self._secrets, found, strict=True)
@@ -455,7 +466,7 @@ def _failed(error: Exception) -> NotRun:
 
 
 def _nothing() -> None:
-    """Do nothing, because an answer to a question permits no run."""
+    """Do nothing. A question to people has this function as its `work`, because nothing runs after the answer."""
 
 
 def _answer(came: Ran[Any] | NotRun) -> Answer:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sayso_client.asking import Asking, Call
     from sayso_client.client import Client
 
-#: Exit statuses by the end of a call. Any other end means that another process took the call.
+#: Exit statuses by the status of a call that didn't run. Any other status means that another process took the call.
 STATUSES: Mapping[str, int] = {
     "rejected": 10,
     "expired": 11,
@@ -51,7 +51,7 @@ _FAILURES: Mapping[str, int] = {
 }
 #: The statuses of an approved call whose run hasn't ended yet.
 _GRANTED = frozenset({"approved", "running"})
-#: A line names at most this many approvers, and shows at most this many characters of each name.
+#: The line about a pending request names at most this many approvers, with at most this many characters of each name.
 _MOST_NAMED, _LONGEST_NAME = 4, 40
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -77,10 +77,10 @@ def request(
 
 
 class Command:
-    """One run of `ask` or `wait`. It says on stderr what it waits for and each change, and returns an exit status.
+    """One run of `ask` or `wait`. Its methods return exit statuses.
 
-    With `quiet`, it prints only errors, and why a request wasn't run. With `at_once`, it doesn't wait for the reason of
-    a rejection.
+    On stderr, they print who may approve and until when, and what then happens to the request. With `quiet`, they print
+    only errors, and why a request wasn't run. With `at_once`, they don't wait for the reason of a rejection.
     """
 
     def __init__(self, asking: Asking, *, quiet: bool = False, at_once: bool = False) -> None:
@@ -149,9 +149,9 @@ class Command:
     def _watch(self, key: str, *, claims: bool = False) -> str:
         """Wait until the call is decided and, after a rejection, until its reason is known or can't arrive any more.
 
-        Return the last message that was printed, or ''. The method prints who may approve and until when, then each
-        change. `key` is the catalogue key of the sentence about Ctrl-C, which is printed on a terminal. With `claims`,
-        the approval claims the call for this process.
+        Return the last message that was printed, or ''. The method prints who may approve and until when, and later
+        that the call may run or was rejected. `key` is the catalogue key of the sentence about Ctrl-C, which is printed
+        on a terminal. With `claims`, the approval claims the call for this process.
         """
         call = self._asking.call
         if call["status"] != "pending":
@@ -198,7 +198,10 @@ class Command:
         return ended.status
 
     def _refused(self, said: str) -> int:
-        """Print why the call wasn't run, unless `said` is that text already. Return the exit status."""
+        """Print why the call wasn't run, and return the exit status.
+
+        `said` is the message that was printed last: don't repeat it.
+        """
         call = self._asking.call
         if self._shorter and self._quiet and call["status"] == "expired":
             tell(self._shorter, "yellow")
@@ -210,9 +213,10 @@ class Command:
 
 
 def _granted(call: Mapping[str, Any]) -> str:
-    """Return the line about a request that may run now. If this process has claimed it, name the approver.
+    """Return the line about a request that may run now.
 
-    The card's own text would confuse the reader then: it speaks of this process as "the requester".
+    If this process has claimed the request, the line names the approver. In this case, the card's own text would
+    confuse the reader, because it calls this process "the requester".
     """
     if call["status"] == "running":
         by = call.get("decided_by_name") or call["decided_by"]
@@ -363,7 +367,7 @@ def _shorter(call: Call, wanted_s: int | None) -> str:
 
 
 def _span(seconds: int) -> str:
-    """Return a time as the option `--timeout` takes it: in the largest unit that gives a whole number."""
+    """Return a time in the form of the option `--timeout`, such as `2h`: the largest unit with a whole number."""
     unit = max((unit for unit in _UNITS if seconds % _UNITS[unit] == 0), key=_UNITS.__getitem__)
     return f"{seconds // _UNITS[unit]}{unit}"
 

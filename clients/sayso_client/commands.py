@@ -26,7 +26,7 @@ class Ended:
     """The result of a command."""
 
     def __init__(self, status: int, why: str | None = None, *, started: bool = True) -> None:
-        #: The exit status as a shell reports it: 128 and the number of the signal that ended the command.
+        #: The exit status as a shell reports it: after signal N, it is 128 + N.
         self.status = status
         #: A sentence that says why the status isn't 0, or None.
         self.why = why
@@ -39,7 +39,7 @@ class Ended:
 def run(argv: Sequence[str], cwd: str, ref: str) -> Ended:
     """Run the command with SAYSO_REF in its environment, and return how it ended.
 
-    The command handles the signals itself, so that its end can still be reported.
+    Meanwhile, signals don't end this process, so that it can still report the command's result.
     """
     import subprocess
 
@@ -68,7 +68,7 @@ def handled(handler: Callable[[int, FrameType | None], object]) -> dict[signal.S
 
 
 def restore(before: Mapping[signal.Signals, Any]) -> None:
-    """Restore the handlers from before `handled`."""
+    """Restore the handlers that `handled` returned."""
     for number, handler in before.items():
         signal.signal(number, handler)
 

@@ -25,7 +25,7 @@ class Terms(TypedDict, total=False):
     ask: bool
     #: The longest wait for people, in seconds. The policy's timeout is the upper limit.
     timeout_s: int
-    #: The agent's name for itself, and its session.
+    #: The agent's own name, and the id of the agent's session.
     agent: str
     session: str
     #: The agent's own words, marked as such on the card.

@@ -3,8 +3,8 @@
 The middleware also gates tools that nobody listed: the service's policy decides, and asks people about unknown tools.
 Put it last in `middleware=[...]`, so that no other middleware changes or repeats a call after people have seen it.
 
-With a checkpointer, a call is identified by its thread, its step and the model's id of it. A step that is executed
-again, after an interrupt or a crash, finds its earlier call: that call isn't shown twice and never runs twice.
+With a checkpointer, a call is identified by its thread, its step, and the id that the model gave it. A step that is
+executed again, after an interrupt or a crash, finds its earlier call: that call isn't shown twice and never runs twice.
 """
 
 from __future__ import annotations
@@ -136,7 +136,10 @@ def _approved(request: ToolCallRequest, asked: Request) -> ToolCallRequest:
 
 
 def _place(config: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the thread's id, and the step's name, which holds the task's id. It is '' without a checkpointer."""
+    """Return the thread's id, and the step's name, which contains the id of LangGraph's task.
+
+    Without a checkpointer, the step's name is ''.
+    """
     known = config.get("configurable", {})
     thread, step = str(known.get("thread_id") or ""), str(known.get("checkpoint_ns") or "")
     return (thread, step) if thread and step else (thread, "")

@@ -142,7 +142,7 @@ class Request:
         return {name: value for name, value in named.items() if value is not None}
 
     def asking(self, args: Mapping[str, Any], secret_hash: str | None = None) -> Send:
-        """Return the step that asks for the call. If a secret's hash is given, an allowed call is claimed at once."""
+        """Return the step that asks for the call. With `secret_hash`, an allowed call is also claimed."""
         body = {**self.body(args), "secret_hash": secret_hash} if secret_hash else self.body(args)
         return Send("POST", "/v1/calls", body, {"Idempotency-Key": self.key or secrets.token_hex(16)})
 
@@ -199,8 +199,8 @@ def _claimed(
 ) -> Generator[Send, Any, tuple[dict[str, Any], dict[str, Any] | None]]:
     """Wait for the decision on a call, and claim it in the same request.
 
-    Return the call and its claim, or None instead of the claim if the call may not run. Then the reason of a rejection
-    is in the call. An interrupted caller's call is withdrawn, or, if it was claimed just then, reported as not run.
+    Return the call and its claim. If the call may not run, return the call and None; after a rejection, the call has
+    the reason. If the caller is interrupted, withdraw the call or, if it was claimed just then, report it as not run.
     """
     wanted = {"secret_hash": secret.hash, "digest": call["digest"]}
     # If the caller chose a key, another process can come back for the call.
@@ -215,8 +215,8 @@ def _claimed(
             except ClientError as error:
                 if error.code not in _UNCLAIMED:
                     raise
-                # The answer came too early if the service is of an older version, or if a proxy drops `Prefer`. Then
-                # this waits for people with a separate request.
+                # The answer came too early if the service is of an older version, or if a proxy drops `Prefer`. In
+                # these cases, a separate request waits for people.
                 if error.code != _STILL_PENDING or clock() - begun < WAIT_S / 2:
                     call = _whole((yield wait))
                 if error.code != _STILL_PENDING and call["status"] in _APPROVED:
@@ -233,7 +233,7 @@ def _claimed(
 
 
 def _given_up(request: Request, secret: Secret, call: dict[str, Any]) -> Generator[Send, Any, None]:
-    """Withdraw a call, or let it lapse if it was approved just before. If it was claimed too, report it as not run."""
+    """Withdraw a call. If it was approved just before, it lapses instead. If it was claimed, report it as not run."""
     try:
         yield _withdrawal(call, left=True)
     except ClientError as error:
@@ -242,7 +242,7 @@ def _given_up(request: Request, secret: Secret, call: dict[str, Any]) -> Generat
 
 
 def after_asking(request: Request, args: Mapping[str, Any], secret: Secret, call: dict[str, Any]) -> Life:
-    """Take a call from the service's first answer to the report: wait and claim, check, run, report."""
+    """Continue a call after the service's first answer: wait for the decision and claim, check, run, and report."""
     path = _path(_whole(call))
     claim = call.get("claim")
     if claim is None:
@@ -272,11 +272,11 @@ def after_asking(request: Request, args: Mapping[str, Any], secret: Secret, call
 
 
 def after_push_back(request: Request, problem: Mapping[str, Any], clock: Callable[[], float] = time.monotonic) -> Life:
-    """Ask again, alone, for a call that had no room in a batch: after the pause that the service named.
+    """Ask again, without the others, for a call of a batch for which the service had no room.
 
-    This goes on for ten minutes at most. `request` has the key that the call had in the batch. Only the asking is
-    repeated, and never the steps after it. Raises ClientError if `problem` is of another kind, and when the ten minutes
-    are over.
+    The first request comes after the pause that the service named. Requests are repeated for ten minutes at most.
+    `request` has the key that the call had in the batch. Only the asking is repeated, and never the steps after it.
+    Raises ClientError if `problem` has another cause, and when the ten minutes are over.
     """
     error, pause = answered(dict(problem)), problem.get("retry_after") or _PAUSE_S
     if error.code != _PUSHED_BACK:
@@ -294,7 +294,8 @@ def after_push_back(request: Request, problem: Mapping[str, Any], clock: Callabl
                 return _refused(refused, known=True)
             error = refused
         else:
-            # The batch made this key, so no other process can come back for the call. The key None says so.
+            # The batch made this key, so no other process can come back for the call. Therefore the call is handled
+            # like a call without a key.
             return (yield from after_asking(replace(request, key=None), args, secret, call))
     raise error
 
@@ -410,7 +411,7 @@ def _report(path: str, secret: Secret, result: str, *, output: str = "", error: 
 
 @contextlib.contextmanager
 def _told_if_lost(call: Mapping[str, Any]) -> Iterator[None]:
-    """Log a report that fails, instead of raising its error."""
+    """A context manager that logs a failed report instead of raising its error."""
     try:
         yield
     except ClientError as error:

@@ -2,9 +2,9 @@
 
     agent = SaysoGate(sayso).gated(Agent(name="shop", tools=[...], mcp_servers=[...]))
 
-It covers function tools, tools of MCP servers, and tools of the agents that it may hand over to. Tools that run at the
-model's provider, or that the SDK runs in other ways, can't be held here. `gated` refuses an agent that has such tools,
-unless they are named in `ungated`.
+The gate gets calls of function tools, of tools of MCP servers, and of the tools of agents that this agent may hand over
+to. Tools that run at the model's provider, or that the SDK runs in other ways, can't be gated. `gated` refuses an agent
+that has such tools, unless they are named in `ungated`.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ except ImportError as error:
 class SaysoGate:
     """Asks before each tool call of the agents that it gates.
 
-    By default the run waits for people. With `parks`, a name for this run that is used once, the run ends with the
-    SDK's interruptions while people decide. After that, pass the run's state to `settle`, and run it again when nothing
-    is pending.
+    By default the run waits for people. With `parks`, the run ends with the SDK's interruptions while people decide.
+    `parks` is a name for this run, and no other run may use it. After the interruptions, pass the run's state to
+    `settle`, and run it again when nothing is pending.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class SaysoGate:
     def gated(self, agent: Agent[Any]) -> Agent[Any]:
         """Return the agent behind the gate, with the agents that it may hand over to.
 
-        Raises TypeError for a tool or a handoff that the gate can't hold.
+        Raises TypeError for a tool or a handoff that can't be gated.
         """
         if isinstance(agent, _Gated):
             return agent
@@ -74,7 +74,7 @@ class SaysoGate:
         return made
 
     def tool(self, tool: Tool) -> Tool:
-        """Return the tool behind the gate. Raises TypeError if the gate can't hold this kind of tool."""
+        """Return the tool behind the gate. Raises TypeError if this kind of tool can't be gated."""
         if isinstance(tool, FunctionTool) and getattr(tool.on_invoke_tool, "gate", None) is self:
             return tool
         if not isinstance(tool, FunctionTool) or not self._holds(getattr(tool, "_agent_instance", None)):
@@ -118,10 +118,10 @@ class SaysoGate:
         return waiting
 
     def _holds(self, inner: Agent[Any] | None) -> bool:
-        """Return whether the gate can hold a tool. `inner` is the agent behind the tool, or None.
+        """Return whether a tool can be gated. `inner` is the agent that the tool runs, or None.
 
-        An agent used as a tool can't stop in the middle of its run. So it must be gated itself, and neither gate may
-        use `parks`.
+        An agent used as a tool can't stop in the middle of its run. So it must be gated itself, and neither its gate
+        nor this gate may use `parks`.
         """
         return inner is None or (isinstance(inner, _Gated) and not self._parks and not inner.gate._parks)  # noqa: SLF001
 
@@ -152,7 +152,7 @@ class _Gated(Agent[Any]):
     async def get_all_tools(self, run_context: RunContextWrapper[Any]) -> list[Tool]:
         """Return the tools behind the gate, including the tools of MCP servers.
 
-        Raises TypeError if the gate can't hold one of the tools.
+        Raises TypeError if one of the tools can't be gated.
         """
         for other in self.handoffs:
             if not isinstance(other, _Gated):

@@ -39,7 +39,7 @@ class NotRun:
     decided_by: str | None = None
 
     def __bool__(self) -> Literal[False]:
-        """Return False, so that `if result:` distinguishes the two outcomes if the function returns a true value."""
+        """Return False, so that `if result:` excludes a call that didn't run."""
         return False
 
     def __str__(self) -> str:

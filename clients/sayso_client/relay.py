@@ -19,9 +19,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: The gateway's socket, beside the service's own in the runtime folder.
+#: The name of the gateway's socket. Like the service's own socket, it is in the runtime folder.
 MCP_SOCKET_NAME = "sayso-mcp.sock"
-#: At most this many bytes are read and passed on at once.
+#: The relay reads and passes on at most this many bytes at a time.
 _CHUNK = 1 << 16
 
 
@@ -59,9 +59,9 @@ def _check(line: bytes, path: Path) -> None:
 
 
 def _carry(source: int, gateway: socket.socket, ended: threading.Event) -> None:
-    """Carry bytes to the gateway until `source` ends, and then close that direction.
+    """Carry bytes to the gateway until `source` ends. Then close the connection for writing.
 
-    `ended` is set before that, because the gateway then closes the connection at once.
+    `ended` is set before the closing, because the gateway then ends the whole connection at once.
     """
     with contextlib.suppress(OSError):
         while chunk := os.read(source, _CHUNK):

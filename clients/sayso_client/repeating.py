@@ -38,7 +38,8 @@ class Repeating:
         self._client: Client | None = None
         #: Whether the service has recorded a call, or may have done so.
         self.recorded = False
-        #: Called once for each break, with its error and the seconds for which requests are sent again.
+        #: Called before a request is sent again for the first time, with the error and the seconds for which it is sent
+        #: again.
         self.lost: Callable[[ClientError, int], object] = lambda _error, _seconds: None
 
     def send(self, op: str, **fields: Any) -> dict[str, Any]:

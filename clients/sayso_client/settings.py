@@ -45,10 +45,11 @@ def configuration(
     ca_file: str | os.PathLike[str] | None = None,
     file: str | os.PathLike[str] | None = None,
 ) -> Configuration:
-    """Return the address and the token. Without an address, they are read from `file`, by default `default_file()`.
+    """Return the address and the token. Without `url` and `socket`, they are read from `file` or from `default_file()`.
 
-    Without that file, the address is the socket that SAYSO_SOCKET names, else the socket of this user's own service,
-    else that of the machine's service. Paths in the file are relative to its folder.
+    If `file` isn't given and `default_file()` doesn't exist, the address is the socket that SAYSO_SOCKET names. Without
+    this variable, it is the socket of this user's own service, or else the socket of this machine's service. Paths in
+    the file are relative to its folder.
 
     Raises ClientError with the code CONFIGURATION if there is no address, if a token would cross a network unencrypted,
     or if another user could have written a file.

@@ -1,4 +1,4 @@
-"""Writes text of commands for people: one form of notices and errors, colours on a terminal only, nothing invisible."""
+"""Writes messages of commands to people: in one format, with colours only on a terminal, without control characters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TextIO
 
-#: The exit status after Ctrl-C, as in a shell: 128 and the number of SIGINT.
+#: The exit status after Ctrl-C, as in a shell: 128 plus the number of SIGINT.
 INTERRUPTED = 130
 #: The colours that commands use, with the parameters of their escape sequences (ECMA-48, SGR).
 _COLOURS = {"red": 31, "green": 32, "yellow": 33, "bright_yellow": 93}
@@ -37,7 +37,7 @@ def painted(text: str, colour: str, stream: TextIO | None = None) -> str:
 
 
 def visible(text: str) -> str:
-    """Return the text with an escape for each character that could act on a terminal. Line feeds and tabs stay."""
+    """Return the text with an escape for each character that could control a terminal. Line feeds and tabs stay."""
     return "".join(
         character
         if character.isprintable() or character in "\n\t" or character in _SHAPING

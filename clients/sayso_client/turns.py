@@ -98,7 +98,10 @@ def _unasked(error: ClientError) -> NotRun:
 
 
 def _again(call: dict[str, Any]) -> NotRun:
-    """Return the outcome of a call that ran earlier, as when a step is repeated. It has the recorded output."""
+    """Return the outcome of a call that ran earlier, for example if a step is repeated.
+
+    It contains the recorded output.
+    """
     return NotRun("succeeded", call["output"] or call["message"], call["ref"])
 
 

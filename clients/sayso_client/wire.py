@@ -45,7 +45,10 @@ class Answer:
 
     @property
     def length(self) -> int:
-        """Return the length of a body without chunks. Raises BrokenError if the answer doesn't name it."""
+        """Return the length of a body without chunks.
+
+        Raises BrokenError if the answer doesn't say its length, or if it is too long.
+        """
         length = self._fields.get(b"content-length", b"")
         if not length.isdigit() or int(length) > _LONGEST_ANSWER:
             raise BrokenError
@@ -73,9 +76,10 @@ def request(op: str, fields: dict[str, Any], host: str = "sayso", token: str = "
 
 
 def answer(op: str, status: int, document: Any) -> dict[str, Any]:
-    """Return an answer of the service in the form that the callers of the operation expect.
+    """Return the answer to an operation: `{"call": ...}` for one call, else the service's JSON document.
 
-    Raises ClientError if the service refuses the request, and BrokenError if the answer isn't the service's.
+    The calls of the operation `pending` come in the opposite order. Raises ClientError if the service refuses the
+    request, and BrokenError if the answer isn't the service's.
     """
     needed = _REFUSAL if status >= REFUSED else _NEEDED.get(op, frozenset())
     if not isinstance(document, dict) or not document.keys() >= needed:
@@ -169,7 +173,8 @@ def _printable(key: str) -> str:
 def preference(wait_s: int | None, *, attended: bool) -> dict[str, str]:
     """Return the header Prefer for a request, or {} if no header is needed.
 
-    `attended` says that nobody takes the answer if the connection ends. In that case the service withdraws the call.
+    With `attended`, the service withdraws the call if the connection ends before the answer: nobody waits for it any
+    more.
     """
     wait = [] if wait_s is None else [f"wait={wait_s}"]
     preferred = ", ".join(wait + ["attended"] * attended)
@@ -185,7 +190,10 @@ def _body(named: dict[str, Any]) -> bytes:
 
 
 def _asked(named: dict[str, Any]) -> None:
-    """Set the field `ask`, so that a person is asked, unless the caller leaves the decision to the policy."""
+    """Set the field `ask`: true, or false if the caller leaves the decision to the policy (`by_policy`).
+
+    Also set the default tool group and the default name of the agent.
+    """
     named["ask"] = not named.pop("by_policy", False)
     named.setdefault("tools", "shell")
     named.setdefault("agent", "ask")

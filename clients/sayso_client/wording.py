@@ -1,4 +1,4 @@
-"""Every sentence of the client's own. All others come from the service, in its answers."""
+"""All sentences of the client itself. Other sentences for people come from the service, in its answers."""
 
 from __future__ import annotations
 
@@ -131,5 +131,8 @@ ENGLISH: Mapping[str, str] = {
 
 
 def say(key: str, /, **facts: object) -> str:
-    """Return the sentence of that key. Raises KeyError for a key or fact that is missing: a bug, caught by a test."""
+    """Return the sentence with this key. `facts` are the values of its placeholders.
+
+    Raises KeyError if the key or a value is missing. A test finds such errors.
+    """
     return ENGLISH[key].format(**facts)

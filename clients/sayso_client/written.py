@@ -25,9 +25,10 @@ class Number(float):
 
 
 def read(text: str | bytes, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """Parse JSON, and keep the digits of numbers with a fraction or an exponent. Raises ValueError as `json.loads`.
+    """Parse JSON, and keep the digits of numbers with a fraction or an exponent. Raises ValueError for text that isn't
+    JSON.
 
-    `pairs` makes an object of its names and values.
+    `pairs` is the `object_pairs_hook` of `json.loads`: it makes an object from pairs of a name and a value.
     """
     return json.loads(text, parse_float=Number, object_pairs_hook=pairs)
 

@@ -2,7 +2,8 @@
 
 Such a yes was meant for another question. People may call the card's own action by any name, so an unknown word proves
 nothing. A yes is refused only if it names an action in `languages/actions.txt`, and the card names only other actions
-from that list.
+from that list. An action after a `!` is stricter: the card must name it, because it can't be undone, and "delete it"
+may mean the request.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ _SHORT = 400
 _WORD = re.compile(r"[^\W\d_]+")
 #: The borders between the words of a name such as `sendEmail`.
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+#: Begins the line of an action that the card must name.
+_STRICT = "!"
 #: Phrases that mean "go ahead" and name no action.
 _IDIOMS = re.compile(r"\b(?:full )?send it\b|\bpush it\b")
 
@@ -30,11 +33,13 @@ _IDIOMS = re.compile(r"\b(?:full )?send it\b|\bpush it\b")
 class _Actions(NamedTuple):
     """Two tables: word -> the numbers of the actions that it names.
 
-    `said` has the words that people use in replies, and `held` the words that occur on cards.
+    `said` has the words that people use in replies, and `held` the words that occur on cards. `strict` has the numbers
+    of the actions that the card must name.
     """
 
     said: Mapping[str, frozenset[int]]
     held: Mapping[str, frozenset[int]]
+    strict: frozenset[int]
 
 
 def another(text: str, title: str, arguments: str) -> str:
@@ -50,7 +55,9 @@ def another(text: str, title: str, arguments: str) -> str:
         return ""
     asked = _held(title) or (_held(arguments) if len(arguments) <= _SHORT else frozenset())
     named = asked | _held(arguments[:_MOST])
-    return "" if not asked or any(actions & named for actions in said.values()) else next(iter(said))
+    if any(actions & named for actions in said.values()):
+        return ""
+    return next((word for word, actions in said.items() if asked or actions & known.strict), "")
 
 
 def _held(text: str) -> frozenset[int]:
@@ -72,11 +79,12 @@ def _words(text: str, known: Mapping[str, object]) -> list[str]:
 def _actions() -> _Actions:
     said: dict[str, frozenset[int]] = {}
     held: dict[str, frozenset[int]] = {}
-    for number, line in enumerate(data.lines("actions.txt")):
-        people, _, cards = line.partition("|")
+    lines = data.lines("actions.txt")
+    for number, line in enumerate(lines):
+        people, _, cards = line.removeprefix(_STRICT).partition("|")
         _add(said, people, number)
         _add(held, f"{people},{cards}", number)
-    return _Actions(said, held)
+    return _Actions(said, held, frozenset(at for at, line in enumerate(lines) if line.startswith(_STRICT)))
 
 
 def _add(found: dict[str, frozenset[int]], names: str, number: int) -> None:

@@ -3,10 +3,11 @@
 The phrases form a nondeterministic finite automaton without empty edges. Its deterministic form is built during use:
 each set of nodes that is reached for the first time becomes a state. After that, each known word costs one look-up.
 Edges are stored as plain numbers, and only for nodes that have edges. So thousands of phrases give the garbage
-collector very few objects to visit.
+collector very few objects to visit. A phrase is added when a word comes that may begin it, because most phrases of a
+language never come.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Sequence as Words
 from types import MappingProxyType
 from typing import TypeGuard
@@ -22,7 +23,8 @@ class Phrases:
     """All phrases of a language, with their roles (`hitl.replies.phrase_roles`).
 
     `accents` maps words with accents to the same words without them, because people leave accents out. In a phrase of
-    several words, both spellings match. `shorts` maps abbreviations to the words that replace them in phrases.
+    several words, both spellings match. `shorts` maps abbreviations to the words that replace them in phrases. Only one
+    thread may use the phrases, because look-ups build them.
     """
 
     def __init__(self, accents: Mapping[str, str] = _NONE, shorts: Mapping[str, str] = _NONE) -> None:
@@ -38,9 +40,33 @@ class Phrases:
         self._numbers: dict[tuple[int, ...], int] = {(0,): 0}
         self._moves: list[dict[str, int]] = [{}]
         self._accepts: list[int] = [0]
+        self._expected: dict[str, list[tuple[Callable[[], Sequence], int]]] = {}
+        self._added: set[int] = set()
 
-    def add(self, template: Sequence, role: int) -> None:
-        """Add the phrases of a template with a role. All templates must be added before the first call of `matches`."""
+    def expect(self, firsts: Iterable[str], template: Callable[[], Sequence], role: int) -> None:
+        """Add a template with a role when a word of `firsts` is first met.
+
+        `firsts` holds each word with which a phrase of the template may begin. So when a word is met, all phrases that
+        begin with it are known.
+        """
+        entry = template, role
+        for word in firsts:
+            known = self._shorts.get(word, word)
+            for spelling in {known, self._accents.get(known, known)}:
+                self._expected.setdefault(spelling, []).append(entry)
+
+    def complete(self) -> None:
+        """Add all templates that are expected."""
+        while self._expected:
+            self._add_expected(next(iter(self._expected)))
+
+    def _add_expected(self, word: str) -> None:
+        for entry in self._expected.pop(word, ()):
+            if id(entry) not in self._added:
+                self._added.add(id(entry))
+                self._add(entry[0](), entry[1])
+
+    def _add(self, template: Sequence, role: int) -> None:
         self._bare = self._accents if len(template) > 1 else _NONE
         for node in self._sequence(template, frozenset({0})):
             self._roles[node] |= role
@@ -60,6 +86,8 @@ class Phrases:
         return tuple(found)
 
     def _learn(self, state: int, word: str) -> int:
+        if not state and word in self._expected:
+            self._add_expected(word)
         members = self._members[state]
         nodes = {to for node in members if node in self._edges for to in self._edges[node].get(word, ())}
         nodes |= {to for node in members for words, to in self._lists.get(node, ()) if word in words}

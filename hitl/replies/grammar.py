@@ -15,6 +15,7 @@ from hitl.replies.phrase_roles import (
     BECAUSE,
     BEFORE_NO,
     CONDITION,
+    CORRECTS,
     FAULT,
     HEDGE,
     LATER,
@@ -22,9 +23,12 @@ from hitl.replies.phrase_roles import (
     NO_OPEN,
     OPENS,
     POLITE,
+    QUESTION,
     REASON_START,
     REFUSES,
     REMARK,
+    TAKES_BACK,
+    THEREFORE,
     TURN,
     UNCLEAR,
     YES,
@@ -44,6 +48,20 @@ _COLONS = frozenset({":", "\uff1a"})
 _OFFERS = frozenset("/|")
 #: After "I changed my mind", one of these words only ends the sentence, and is no yes: "I changed my mind, ok".
 _CLOSES = frozenset({"ok", "okay", "okey"})
+#: Words that leave a no open: "so not yet".
+_UNDECIDED = LATER | UNCLEAR | CONDITION | HEDGE
+#: The most clauses, or words for "so" and "wait", that are tried in a message, so that a long one takes no longer.
+_MOST_TRIES = 3
+#: The most tokens of a yes that is said twice.
+_LONGEST_TWICE = 20
+#: The most tokens of a clause that says no and no reason: "please don't send that email to them".
+_LONGEST_NO = 7
+#: The fewest tokens of a reason before its no. Fewer may be a yes in a language that we don't know.
+_SHORTEST_REASON = 3
+#: The fewest tokens of a no that may follow its reason: "don't send it".
+_SHORTEST_ORDER = 2
+#: The last syllables of a Korean sentence. A word after one begins another sentence.
+_ENDS_A_SENTENCE = frozenset("요다오죠")
 _SPACELESS = frozenset({"Han", "Kana", "Thai"})
 _WORDS_ALONE = frozenset({TokenKind.WORD})
 _APPROVED = Reading(Meaning.APPROVE)
@@ -84,16 +102,64 @@ def _answer(parse: Parse, text: str) -> Reading:
         return unclear(Doubt.QUESTION)
     furthest, yes = parse.covered(0, len(parse.tokens), YES)
     reading = approval(parse, furthest, yes=yes) or _after_turn(parse) or _rejection(parse, text)
-    return reading or unanswered(parse, furthest)
+    return reading or _late_no(parse, text) or unanswered(parse, furthest)
+
+
+def _late_no(parse: Parse, text: str) -> Reading | None:
+    """Read a no at the end of a message: after its reason ("it is live, so no", "it is live, don't send it"), or after
+    a yes that the person takes back ("yes - wait, no"). Return None if there is no such no.
+    """
+    places = range(1, len(parse.tokens))
+    ends = [(at, end, roles) for at in places for end, roles in parse.phrases(at) if roles & (THEREFORE | TAKES_BACK)]
+    for at, end, _ in [place for place in ends if place[2] & TAKES_BACK][:_MOST_TRIES]:
+        if _is_yes(parse, 0, at):
+            reading = _rejection(Parse(parse.tokens[end:], parse.language), text)
+            return reading if reading and reading.verdict is Meaning.REJECT else None
+    stops = [at for at in places if at > _SHORTEST_REASON and parse.tokens[at - 1].kind is TokenKind.BREAK]
+    behind = [(at, end) for at, end, roles in ends if roles & THEREFORE][-_MOST_TRIES:]
+    behind += [(at, at) for at in stops[-_MOST_TRIES:] if _orders_a_stop(parse, at)]
+    return next((reading for at, end in behind if (reading := _concluded(parse, text, at, end))), None)
+
+
+def _orders_a_stop(parse: Parse, at: int) -> bool:
+    """Return whether the rest of a message is a no of several words, and the words before hold no doubt.
+
+    A single word such as "no" may be a tag: "that's fine, no".
+    """
+    end, roles = parse.longest(at)
+    if end < at + _SHORTEST_ORDER or roles & (REFUSES | FAULT) != NO or roles & UNCLEAR:
+        return False
+    return not any(parse.longest(i)[1] & (_UNDECIDED | QUESTION | YES | TURN | TAKES_BACK) for i in range(at))
+
+
+def _concluded(parse: Parse, text: str, at: int, end: int) -> Reading | None:
+    """Read a no whose reason comes first. The word for "so" is between the tokens `at` and `end`.
+
+    Return None if more than a no follows, or if the words before are a yes or a doubt.
+    """
+    last = len(parse.tokens)
+    if end == last or parse.covered(end, last, NO) != (last, True) or _contradicted(parse, end):
+        return None
+    if parse.longest(0)[1] & QUESTION or _is_yes(parse, 0, at):
+        return None
+    if any(parse.longest(i)[1] & _UNDECIDED for i in range(end, last)):
+        return None
+    stop = at
+    while stop and parse.tokens[stop - 1].kind is TokenKind.BREAK:
+        stop -= 1
+    if stop < _SHORTEST_REASON - 1:
+        return None
+    return Reading(Meaning.REJECT, text[parse.tokens[0].start : parse.tokens[stop - 1].end].strip())
 
 
 def _after_turn(parse: Parse) -> Reading | None:
     """Return the reading of a message that begins with a change of mind.
 
     The reading is an approval ("I changed my mind, I accept"), or unclear if the words after the change of mind hold a
-    doubt. Return None for other messages.
+    doubt. After a no that is corrected, a yes must be said twice: "no wait, yes, do it". Return None for other
+    messages.
     """
-    end = parse.role_ends(0, TURN) if parse.tokens else NOWHERE
+    end = parse.role_ends(0, TURN | CORRECTS) if parse.tokens else NOWHERE
     if end in {NOWHERE, len(parse.tokens)}:
         return None
     rest = Parse(parse.tokens[end:], parse.language)
@@ -101,7 +167,16 @@ def _after_turn(parse: Parse) -> Reading | None:
         return None
     furthest, yes = rest.covered(0, len(rest.tokens), YES)
     doubt = any(rest.longest(at)[1] & (LATER | HEDGE) for at in range(len(rest.tokens)))
-    return unanswered(parse, 0) if doubt else approval(rest, furthest, yes=yes)
+    if doubt or (parse.longest(0)[1] & CORRECTS and not _twice_yes(rest)):
+        return unanswered(parse, 0)
+    return approval(rest, furthest, yes=yes)
+
+
+def _twice_yes(parse: Parse) -> bool:
+    """Return whether the message consists of two parts that each say yes."""
+    end = parse.end()
+    cuts = range(1, end if end <= _LONGEST_TWICE else 1)
+    return any(parse.covered(0, at, YES) == (at, True) and parse.covered(at, end, YES) == (end, True) for at in cuts)
 
 
 def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
@@ -117,7 +192,7 @@ def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
         return None
     if parse.asks_back():
         return unclear(Doubt.QUESTION)
-    if parse.adds_no_answer():
+    if parse.adds_no_answer() or parse.only_agrees():
         return None
     if parse.kinds == _WORDS_ALONE:
         return Reading(Meaning.APPROVE, target=ALL) if everything else _APPROVED
@@ -230,9 +305,11 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
 def _runs_on(parse: Parse, at: int) -> bool:
     """Return whether a word directly follows the no, without punctuation between them.
 
-    In scripts that put no blanks between words, a blank counts as punctuation.
+    In scripts that put no blanks between words, a blank counts as punctuation. So does a blank after a Korean sentence.
     """
     if at == len(parse.tokens) or parse.tokens[at].kind is not TokenKind.WORD:
+        return False
+    if parse.tokens[at - 1].text in _ENDS_A_SENTENCE and parse.tokens[at].start > parse.tokens[at - 1].end:
         return False
     return parse.tokens[at].start == parse.tokens[at - 1].end or not scripts(parse.tokens[at].text) <= _SPACELESS
 
@@ -269,7 +346,7 @@ def _head(parse: Parse) -> int:
             return at
         if token.kind in {TokenKind.BREAK, TokenKind.MENTION} or parse.is_target(at):
             at += 1
-        elif roles & (POLITE | BEFORE_NO | TURN) and not roles & YES:
+        elif roles & (POLITE | BEFORE_NO | TURN | CORRECTS | THEREFORE) and not roles & YES:
             at = end
         else:
             return NOWHERE
@@ -332,11 +409,37 @@ def _reason(parse: Parse, text: str, start: int, after: int, reason_at: int) -> 
     if after == end and not roles & FAULT:
         return None
     joined = any(parse.role_ends(at, BECAUSE) != NOWHERE for at in range(after, reason_at))
-    if not joined and parse.covered(start, end, NO, BEFORE_NO | ALL_OF_THEM)[0] == end:
+    if after < end and not joined and parse.covered(start, end, NO, BEFORE_NO | ALL_OF_THEM)[0] == end:
         return None
     own_words = _runs_on(parse, after) and parse.role_ends(after, BECAUSE | FAULT) < after
     sentence = roles & FAULT or (roles & NO_OPEN and own_words)
+    if not joined and (behind := _behind_the_no(parse, start, after if sentence else reason_at, roles)) != NOWHERE:
+        return verbatim(parse, text, behind)
     return verbatim(parse, text, start if sentence else reason_at)
+
+
+def _behind_the_no(parse: Parse, start: int, at: int, roles: int) -> int:
+    """Return the token at which the reason begins if the whole clause before it only says no: "don't pay it, the
+    invoice is wrong". Return NOWHERE if there is no such clause.
+
+    A long clause gives a reason itself: "I don't want that email to go out today, Bob". A fault is its own reason.
+    """
+    end = len(parse.tokens)
+    order = parse.longest(start)[0] > start + 1 or any(role & NO_OPEN for _, role in parse.phrases(start))
+    found = NOWHERE
+    for _ in range(_MOST_TRIES):
+        stop = _clause_end(parse, at)
+        behind = next((i for i in range(stop, end) if parse.tokens[i].kind is not TokenKind.BREAK), end)
+        says_no = bool(roles & NO) if stop == at else parse.covered(at, stop, NO, BEFORE_NO) == (stop, True)
+        short = order and at < stop <= start + _LONGEST_NO and not roles & FAULT
+        more = parse.covered(behind, end, NO, BEFORE_NO | ALL_OF_THEM | LATER)[0] < end
+        if behind == end or not (says_no or short) or not more:
+            break
+        at = found = start = behind
+        roles, order = parse.longest(behind)[1], False
+        if not roles & NO:
+            break
+    return found
 
 
 def _target(parse: Parse, start: int, end: int) -> str | None:

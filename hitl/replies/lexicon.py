@@ -4,13 +4,13 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 from hitl.replies import data
 from hitl.replies.automaton import Phrases
 from hitl.replies.phrase_roles import SECTIONS
 from hitl.replies.spelling import bare, fold, pieces, slips, unstretched
-from hitl.replies.templates import Choice, parse, phrases
+from hitl.replies.templates import Choice, first_words, parse, phrases
 
 _LIST = "list "
 _TYPOS = "may be misspelt"
@@ -159,17 +159,37 @@ def _speakers(script: str) -> dict[str, tuple[str, ...]]:
 @cache
 def _graph(code: str) -> Phrases:
     sections = _sections(code)
-    lists: dict[str, Choice] = {}
-    for name, lines in sections.items():
-        if name.startswith(_LIST):
-            lists[name.removeprefix(_LIST)] = Choice(tuple(parse(p, lists) for p in _all(lines)))
+    lists = _Lists(sections)
     accents = _accents(load(code).vocabulary, _all(sections.get(_ACCENTED, [])))
     graph = Phrases(accents, shorts(code))
     for name, lines in sections.items():
         if name in SECTIONS:
             for phrase in _all(lines):
-                graph.add(parse(phrase, lists), SECTIONS[name])
+                graph.expect(first_words(phrase, lists.first_words), partial(parse, phrase, lists), SECTIONS[name])
     return graph
+
+
+class _Lists(dict[str, Choice]):
+    """The lists of a language by name. Each list is parsed when a template first needs it."""
+
+    def __init__(self, sections: Mapping[str, list[str]]) -> None:
+        super().__init__()
+        self._phrases = {
+            name.removeprefix(_LIST): _all(lines) for name, lines in sections.items() if name.startswith(_LIST)
+        }
+        self._firsts: dict[str, frozenset[str]] = {}
+
+    def __missing__(self, name: str) -> Choice:
+        self[name] = Choice(tuple(parse(phrase, self) for phrase in self._phrases[name]))
+        return self[name]
+
+    def first_words(self, name: str) -> frozenset[str]:
+        """Return the words with which a phrase of a list may begin."""
+        if name not in self._firsts:
+            self._firsts[name] = frozenset[str]().union(
+                *(first_words(phrase, self.first_words) for phrase in self._phrases[name])
+            )
+        return self._firsts[name]
 
 
 def _accents(vocabulary: frozenset[str], kept: Sequence[str]) -> dict[str, str]:
@@ -188,7 +208,7 @@ def _all(lines: list[str]) -> list[str]:
 
 def _words(sections: dict[str, list[str]]) -> set[str]:
     lines = [line for name, lines in sections.items() if name not in _NO_PHRASES for line in lines]
-    return {word for word in _WORD.findall("\n".join(lines)) if not word.startswith("<") or word == "<3"}
+    return {word for word in set(_WORD.findall("\n".join(lines))) if not word.startswith("<") or word == "<3"}
 
 
 @cache

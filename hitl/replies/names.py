@@ -16,8 +16,8 @@ _NAME = "[A-Z\u00c0-\u00de\u0100-\u017f\u0386-\u03ab\u0400-\u042f][\\w'\u2019]{1
 _GREETED = re.compile(
     rf"\s*(?P<greeting>[^\W\d_][^\n,.!?:;]{{0,30}}?),? (?P<name>{_NAME}(?: {_NAME})?)[ \t]*(?:[,!:\n]|[-\u2013\u2014] )"
 )
-#: A signature at the end of a line: a space or a line break, a dash, and one name.
-_SIGNED = re.compile(rf"\s[ \t]*[-\u2013\u2014~][ \t]*(?P<name>{_NAME})\s*\Z")
+#: A signature at the end of a line: a space or a line break, a dash or one or two slashes, and one name.
+_SIGNED = re.compile(rf"\s[ \t]*(?:[-\u2013\u2014~]|//?)[ \t]*(?P<name>{_NAME})\s*\Z")
 #: The number of characters at the end of a text that are searched for a signature.
 _LONGEST = 60
 

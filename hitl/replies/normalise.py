@@ -24,8 +24,8 @@ _DEVICE = (
     r"|Yahoo Mail(?: on Android)?|Proton ?Mail(?: mobile)?|Gmail(?: Mobile)?)"
 )
 _SENT_FROM = (
-    rf"[ \t]*(?:Sent (?:from|via|using|with) (?:my )?{_DEVICE}|Get Outlook for (?:Android|iOS|Windows"
-    rf"|Mac)(?: ?<[^>\s]+>)?"
+    rf"[ \t]*(?:[-\u2013\u2014]+[ \t]*)?(?:Sent (?:from|via|using|with) (?:my )?{_DEVICE}"
+    rf"|Get Outlook for (?:Android|iOS|Windows|Mac)(?: ?<[^>\s]+>)?"
     rf"|Von meinem {_DEVICE} gesendet|Gesendet (?:von|mit|aus)(?: meinem| der)? {_DEVICE}|Envoy\u00e9 (?:de"
     rf"|depuis) mon {_DEVICE}"
     rf"|Enviado (?:desde|do|de|a partir do) (?:mi |meu )?{_DEVICE}|Inviato da(?:l mio)? {_DEVICE}"
@@ -52,7 +52,7 @@ _MOST_SIGNATURE_LINES = 4
 _LONGEST_SIGNATURE = 300
 _ALONE = "alone:"
 #: The characters before the closing formula of a letter ("Best regards").
-_BEFORE_CLOSING = re.compile("\n|[.!\u3002][ \t]")
+_BEFORE_CLOSING = re.compile("\n|[.,!\u3002][ \t]")
 _MAY_QUOTE = frozenset({">", "&", "\u203a"})
 
 
@@ -81,6 +81,8 @@ def own_words(text: str) -> OwnWords:
     rest = lines[end:]
     signature = "".join(line for line in rest if not _compiled(_OTHERS).fullmatch(line.rstrip("\n")))
     kept = [_unquoted(line) for line in lines[:end]]
+    if end > 1 and _compiled(_SENT_FROM).fullmatch(lines[0].rstrip("\n")):
+        kept[0] = " " * (len(lines[0]) - 1) + "\n"
     own = "".join(kept)
     blank = " " * sum(map(len, rest))
     quoted = own.strip() != "".join(lines[:end]).strip()
@@ -108,6 +110,8 @@ def without_closing(message: OwnWords) -> OwnWords:
     for found in _closing().finditer(text, max(0, len(text) - _LONGEST_SIGNATURE)):
         start, name = found.start("closing"), text[found.end() :]
         lines = [line for line in name.split("\n") if line.strip()]
+        if text[:start].rstrip(" \t").endswith(",") and not name.strip()[:1].isupper():
+            continue
         if text[:start].strip() and len(lines) <= _MOST_SIGNATURE_LINES and _is_name(lines):
             return message._replace(text=text[:start] + " " * (len(text) - start), signature=name + message.signature)
     return message
@@ -120,7 +124,7 @@ def _closing() -> re.Pattern[str]:
     alone = [form for line in lines if line.startswith(_ALONE) for form in phrases(line.removeprefix(_ALONE))]
     device = f"{_SENT_FROM}(?=\\s*$)"
     return re.compile(
-        rf"(?:\n[ \t]*|(?<=[.!\u3002])[ \t]+)(?P<closing>{device}|(?i:{_any(always)})(?!\w)[ \t]*[,.!\u060c]*"
+        rf"(?:\n[ \t]*|(?<=[.,!\u3002])[ \t]+)(?P<closing>{device}|(?i:{_any(always)})(?!\w)[ \t]*[,.!\u060c]*"
         rf"|(?<=\n)(?i:{_any(alone)})[ \t]*(?:[,.!\u060c]|(?=\n)|$))"
     )
 

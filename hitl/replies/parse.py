@@ -10,9 +10,11 @@ from hitl.replies.phrase_roles import (
     DENIES,
     NO,
     OPENS,
+    ORDERS,
     POLITE,
     REFUSES,
     REMARK,
+    STATES,
     TAG,
     UNCLEAR,
     YES,
@@ -28,6 +30,11 @@ _PAUSES = _COMMAS | frozenset(".!\u2026\u3002\uff01")
 _LONGEST_ADDRESS = 3
 #: The highest number of words in a tag at the end of a reply ("ok, vero").
 _LONGEST_TAG = 4
+#: These words may only close a statement: "they are merged, ok".
+_CLOSES = frozenset({"ok", "okay", "okey"})
+#: The fewest words of a yes that may have a statement beside it. In scripts without spaces each word is one sign.
+_LEAST_YES = 2
+_LEAST_YES_SIGNS = 3
 _BESIDE = POLITE | BEFORE_TARGET
 _NEVER_DECIDES = UNCLEAR | OPENS | REMARK
 _STANDS = frozenset({TokenKind.BREAK, TokenKind.MENTION, TokenKind.TARGET})
@@ -104,7 +111,7 @@ class Parse:
         """
         reach = {start: False}
         furthest = start
-        allowed = core | _BESIDE | also
+        allowed = core | _BESIDE | also | (STATES if core & YES else 0)
         for at in range(start, end):
             if at not in reach:
                 continue
@@ -147,6 +154,27 @@ class Parse:
         """
         end = self.end()
         return any(self._answers_nothing(stop, end) for stop, roles in self.phrases(0) if roles & YES)
+
+    def only_agrees(self) -> bool:
+        """Return whether a short yes comes before a statement: "yes, they are merged", "yes, I checked it".
+
+        Such a yes may only agree with the statement. An order counts ("delete them, they are merged"), and so do a
+        longer yes and a yes behind the statement, except an "ok", which may only close it.
+        """
+        if not self.met() & STATES:
+            return False
+        at, states, least, words = 0, False, 0, 0
+        while at < len(self.tokens):
+            end, roles = self.longest(at)
+            if roles & STATES:
+                states = True
+            elif roles & YES:
+                if roles & ORDERS or (states and self.tokens[at].text not in _CLOSES):
+                    return False
+                words += end - at
+                least = max(least, _LEAST_YES if len(self.tokens[at].text) > 1 else _LEAST_YES_SIGNS)
+            at = max(end, at + 1)
+        return states and words < least
 
     def _answers_nothing(self, at: int, end: int) -> bool:
         if at > end - 2 or self.tokens[at].start == self.tokens[at - 1].end:
@@ -233,11 +261,12 @@ class Parse:
         return not roles & POLITE and end == last > at + 1 and self._is_polite(last)
 
     def _polite_behind(self) -> bool:
-        """Return whether only polite words follow the emoji at the start: "👍 thanks"."""
+        """Return whether only polite words follow the emoji at the start: "👍👍 thanks"."""
+        first = next((at for at, token in enumerate(self.tokens) if token.sign is not Sign.YES), 0)
         stops = [token.text.strip() for token in self.tokens if token.kind is TokenKind.BREAK]
-        return all(stop in {"", ",", ".", "!"} for stop in stops) and self.covered(1, len(self.tokens), 0)[0] == len(
-            self.tokens
-        )
+        return all(stop in {"", ",", ".", "!"} for stop in stops) and self.covered(first, len(self.tokens), 0)[
+            0
+        ] == len(self.tokens)
 
     def _after_and(self, at: int) -> int:
         after = max(self.role_ends(at, AND), at)

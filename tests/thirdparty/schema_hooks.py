@@ -1,10 +1,10 @@
 """What schemathesis can't read in the OpenAPI document, told to it in the one place that every request passes.
 
 A request that fits its schema must be accepted if its call is in a state for it. JSON Schema can't say that the ids of
-a batch differ, that arguments have a canonical form, that a time lies ahead, or that one field hangs on another: a
-secret has its hash, a confirmation names its call, an agent's token alone has an owner. By the document a wait may take
-a minute, and a stream may be silent for as long as it likes: waits are shortened, and streams begin where something has
-happened already.
+a batch differ, that the options of a question look different, that arguments have a canonical form, that a time lies
+ahead, or that one field hangs on another: a secret has its hash, a confirmation names its call, an agent's token alone
+has an owner. By the document a wait may take a minute, and a stream may be silent for as long as it likes: waits are
+shortened, and streams begin where something has happened already.
 """
 
 from __future__ import annotations
@@ -95,6 +95,10 @@ def _fitting(body: dict[str, Any], ref: str) -> dict[str, Any]:
         fitting["params"] = {**tool, "arguments": {}}
     if _HASH.fullmatch(str(body.get("secret_hash"))):
         fitting["secret_hash"] = SECRET_HASH
+    if isinstance(options := body.get("options"), list) and 2 <= len(set(map(str, options))) == len(options):
+        fitting["options"] = [
+            f"{place} {one}"[:60] if isinstance(one, str) and one else one for place, one in enumerate(options)
+        ]
     if isinstance(body.get("secret"), str) and body["secret"]:
         fitting["secret"] = SECRET
     if isinstance(body.get("confirm"), str) and body["confirm"] and ref:

@@ -1,1 +1,1 @@
-"""Alembic migrations of the embedded database. The service runs them at its start if the schema is older."""
+"""Alembic migrations of the SQLite database. At its start, the service runs the migrations that the database lacks."""

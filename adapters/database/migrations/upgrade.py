@@ -44,7 +44,7 @@ def to_head(connection: sqlite3.Connection, database: str, keys: Keyring) -> Non
 
 
 def new_schema() -> str:
-    """Return the SQL script, one transaction, that gives an empty database the schema of the last revision."""
+    """Return an SQL script of one transaction that gives an empty database the schema of the last revision."""
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     to_head(connection, ":memory:", Keyring([("none", bytes(32))]))
     script = "".join(f"{statement}\n" for statement in connection.iterdump())

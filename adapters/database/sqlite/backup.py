@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from adapters.database.sqlite.examine import Examined
     from hitl.proof.keyring import Keyring
 
-#: The endings of the files that SQLite keeps beside a database. Such a file can't be used with another database.
+#: The endings of the two other files of a database: SQLite's write-ahead log and its index. Such a file can't be used
+#: with another database.
 _BESIDE = ("-wal", "-shm")
 
 
@@ -60,8 +61,8 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
     """Copy one consistent state of the database into a new file, and examine the copy.
 
     Only the service's user, who owns the database's folder, can read the copy, even if root makes it. The copy doesn't
-    hold the keys. If the file exists already or can't be written, or if the examination finds a flaw, this raises
-    Unavailable and leaves no copy.
+    hold the keys. Raises Unavailable if the file exists already (the file then stays unchanged). Also raises
+    Unavailable, and leaves no copy, if the copy can't be written or if the examination finds a flaw.
     """
     part = copy.with_name(copy.name + ".part")
     with surveyed(database) as survey:
@@ -99,11 +100,11 @@ def restore(
 ) -> Restored:
     """Replace the database with a copy.
 
-    The old database is kept beside the new one, under a name with the present time.
+    The old database stays in the same folder, under a name with the present time.
 
-    A token that works in the copy may have been revoked after the copy was made. The restore revokes it again, and
-    adds a line about that to the record. If the old database can't say which tokens were revoked, `tokens` decides
-    whether all working tokens of the copy are kept or revoked.
+    A token that works in the copy may have been revoked after the copy was made. The restore revokes this token again,
+    and adds a line about the revocation to the record. If the old database can't say which tokens were revoked,
+    `tokens` decides whether all working tokens of the copy are kept or revoked.
 
     If there is no mark, the calls that are open in the copy may have run since. This function then writes a mark that
     is ahead of the copy, and so the next start ends the open calls.
@@ -154,9 +155,10 @@ def _revoked_since(database: Path, working: set[str]) -> frozenset[str] | None:
 def _to_revoke(
     copy: Path, working: set[str], revived: frozenset[str] | None, tokens: OldTokens | None
 ) -> frozenset[str]:
-    """Return the tokens to revoke: `revived`, or what `tokens` says if `revived` is None.
+    """Return the names of the tokens to revoke.
 
-    Raises Unavailable if both are None.
+    These are `revived`. If `revived` is None, `tokens` decides: all working tokens, or no token. Raises Unavailable if
+    both are None.
     """
     if revived is not None:
         return revived
@@ -182,9 +184,10 @@ def _revoke(database: Path, names: frozenset[str], keys: Keyring, now: datetime)
 
 @contextlib.contextmanager
 def _ahead(mark: Mark, newest: int) -> Iterator[None]:
-    """A context manager that writes a mark for a line that the copy doesn't have.
+    """A context manager that writes a mark one position after `newest`, the copy's last line.
 
-    If the body of the `with` statement fails, the mark is removed again, because there was no mark before.
+    The database then counts as older than the mark. If the body of the `with` statement fails, the mark is removed
+    again, because there was no mark before.
     """
     try:
         mark.write(newest + 1, "no line of this copy")
@@ -200,8 +203,8 @@ def _ahead(mark: Mark, newest: int) -> Iterator[None]:
 def _put(copy: Path, database: Path, now: datetime, prepare: Callable[[Path], None]) -> Path | None:
     """Replace the database with `copy`. Return the new path of the old database, or None if there was no database.
 
-    At every moment, either the old database or the whole copy is at that path. `prepare` may change the copy before it
-    is put there.
+    At every moment, the path `database` has either the old database or the whole copy. `prepare` may change the copy
+    before it replaces the database.
     """
     part = database.with_name(database.name + ".part")
     kept = database.with_name(f"{database.name}.{now:%Y%m%dT%H%M%SZ}") if database.exists() else None
@@ -227,8 +230,8 @@ def _put(copy: Path, database: Path, now: datetime, prepare: Callable[[Path], No
 def _part_with_log(database: Path, kept: Path) -> None:
     """Write SQLite's write-ahead log into the old database.
 
-    If the old database is too damaged for that, move the log next to `kept`, where the old database stays. Left in
-    place, SQLite would apply the log to the new database.
+    If the old database is too damaged, rename the log so that it stays with the old database at the path `kept`. If the
+    log kept its name, SQLite would apply it to the new database.
     """
     with contextlib.suppress(sqlite3.Error), closing(sqlite3.connect(database, isolation_level=None)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()

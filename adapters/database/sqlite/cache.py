@@ -1,8 +1,9 @@
-"""A copy in memory of parts of the database: the pending calls, and the ends of the calls' audit chains.
+"""An in-memory copy of parts of the database: the pending calls, and the ends of the calls' audit chains.
 
-The service is the only writer, so this memory can follow its writes. The memory follows only durable writes. The writes
-of a group are first `noted`. When the group is durable, they are `settled` and visible; when the group fails, they are
-`undone`. The memory replaces indexes on pending calls, which would cost three more pages in each commit.
+The service is the only writer, so the copy can follow the service's writes. It shows only writes that are on disk. The
+writer commits several units together, as a group (`writer.py`). `noted` collects the writes of each unit. When the
+group is on disk, `settled` makes them visible; if the group fails, `undone` drops them. The copy replaces indexes on
+pending calls, which would cost three more pages in each commit.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 #: The ends of at most this many audit chains are kept (600 bytes each), and the recorded steps of at most this many
 #: calls.
 _ENDS, _DONE = 1_000, 10_000
-#: The number of characters of a digest that are kept, to save memory. The caller compares the whole digests.
+#: The number of a digest's first characters that are kept, to save memory. The caller of `same` must compare the whole
+#: digests.
 _MARK = 12
 
 
@@ -47,7 +49,7 @@ BEGINNING = End(0, FIRST, NO_STEPS)
 
 
 class PendingCall(Struct, frozen=True, gc=False):
-    """The facts about a pending call that are kept in memory, so that calls can be found by them."""
+    """The fields of a pending call that are kept in memory to find the call."""
 
     #: The first characters of the call's digest.
     mark: str
@@ -58,7 +60,7 @@ class PendingCall(Struct, frozen=True, gc=False):
 
 
 def asked(requester: str, origin: str, digest: str, agent: str, routes: tuple[str, ...]) -> PendingCall:
-    """Return the facts to keep about a pending call.
+    """Return the fields of a pending call that are kept in memory.
 
     Calls with equal names share one string for the name, to save memory.
 
@@ -98,14 +100,14 @@ class Known:
     def end(self, ref: str) -> End | None:
         """Return the end of a call's chain of lines, or None if it isn't in memory.
 
-        Lines of the group that is being written now already count.
+        The end includes lines that `noted` got and that aren't on disk yet.
         """
         return self._new_ends.get(ref) or self._ends.get(ref)
 
     def done(self, ref: str) -> frozenset[str]:
         """Return the steps (decision, claim, result) that this process wrote into a call's chain.
 
-        Old calls are forgotten.
+        Only the last `_DONE` calls are in memory. For an older call, the result is empty.
         """
         return self._done.get(ref, NO_STEPS.done)
 
@@ -127,7 +129,7 @@ class Known:
         return [ref for ref in self.asked_in(origin, sys.maxsize) if self._waiting[ref].requester == requester]
 
     def standing_in(self, place: str, limit: int) -> list[str]:
-        """Return the refs of the pending calls that were asked in a place or have a card there, the oldest first."""
+        """Return the refs of the pending calls that were asked in `place` or have a card there, the oldest first."""
         return list(itertools.islice(self._places.of(place), limit))
 
     def waits(self, ref: str) -> bool:
@@ -139,13 +141,16 @@ class Known:
         return self._of[requester, agent]
 
     def same(self, digest: str, agent: str) -> list[str]:
-        """Return the refs of the agent's pending calls whose digests begin like `digest`, the oldest first."""
+        """Return the refs of the agent's pending calls, oldest first.
+
+        Only the first `_MARK` characters of `digest` count.
+        """
         return [ref for ref in self._same.of(digest[:_MARK]) if self._waiting[ref].agent == agent]
 
     # -- writes: these methods follow the commits of the writer ----------------------------------------------
 
     def noted(self, call: Call | None, ends: Mapping[str, End]) -> None:
-        """Note the writes of one unit. `settled` makes them visible when they are durable.
+        """Collect the writes of one unit: the changed call, and the new ends of chains. `settled` makes them visible.
 
         Raises TypeError for a call whose names aren't text.
         """
@@ -157,11 +162,14 @@ class Known:
         self._new_ends.update(ends)
 
     def doubted(self, ref: str) -> None:
-        """Forget the end of a chain to which another program added a line. Next time, the database is read."""
+        """Forget the end of a chain to which another program added a line.
+
+        The next write reads the end from the database.
+        """
         self._ends.pop(ref, None)
 
     def settled(self) -> None:
-        """Make the noted writes visible, because their group is on the disk now."""
+        """Make the writes that `noted` collected visible, because their group is on disk now."""
         for ref, end in self._new_ends.items():
             self._ends[ref] = end
             if end.steps.done:
@@ -176,7 +184,7 @@ class Known:
         self.undone()
 
     def undone(self) -> None:
-        """Clear the notes about the present group: it was rolled back, or `settled` has made its writes visible."""
+        """Drop the collected writes of the group: it was rolled back, or `settled` has made its writes visible."""
         self._new_ends.clear()
         self._moved.clear()
 

@@ -45,8 +45,9 @@ class SqliteCredentials(Part):
     async def credentials(self) -> Sequence[Credential]:
         """Return all tokens, including revoked tokens.
 
-        A token that is revoked according to the record stays revoked, even if somebody restores its older row. If
-        somebody changed the service's own record, nobody can tell which tokens are revoked, so no token is returned.
+        A token that is revoked according to the record stays revoked, even if somebody restores its older row. The
+        record's chain with the ref '' has the revocations. If somebody changed this chain, nobody can tell which tokens
+        are revoked, so no token is returned.
         """
         stored = self._read(sql.CREDENTIALS)
         if stored and (why := self._why_refused()):
@@ -58,7 +59,10 @@ class SqliteCredentials(Part):
         return [replace(each, revoked_at=each.revoked_at or revoked.get(each.name)) for each in kept]
 
     def _why_refused(self) -> str | None:
-        """Return why no token works, or None. If somebody changed the service's own record, no token works."""
+        """Return a sentence that says why no token works, or None if tokens work.
+
+        No token works if somebody changed the record's chain with the ref '', which has the revocations.
+        """
         wrong = verify(self.keys, map(rows.line_of, self._read(sql.LINES, "")))
         return None if wrong is None else say("start.tokens", seq=wrong)
 
@@ -68,7 +72,7 @@ class SqliteCredentials(Part):
     async def keep_credential(self, credential: Credential) -> bool:
         """Store a new token, and add a line about it to the record. Return False if its name was used before.
 
-        Raises Unavailable while no token works because the service's own record was changed.
+        Raises Unavailable while no token works (see `_why_refused`).
         """
         if why := self._why_refused():
             raise Unavailable(why)
@@ -107,7 +111,7 @@ class SqliteCredentials(Part):
 def revoke_in(
     connection: sqlite3.Connection, keys: Keyring, known: Known, credential: Credential, by: str, now: datetime
 ) -> Credential:
-    """Revoke a token within an open transaction, with a line of the record. Return the revoked token."""
+    """Revoke a token within an open transaction, and add a line about it to the record. Return the revoked token."""
     revoked = replace(credential, revoked_at=now)
     revoked = replace(revoked, mac=seals.credential(keys, revoked))
     connection.execute(sql.REVOKE_CREDENTIAL, (micros(now), revoked.mac, credential.name))

@@ -39,9 +39,9 @@ class Examined:
     flaws: tuple[Fact, ...]
     #: Whether there is a mark file (`mark.py`). If there is a mark file, the end of the record was compared with it.
     marked: bool
-    #: The number of calls that retention archived, and the number of calls whose arguments it erased. Calls that were
-    #: tampered with aren't counted.
+    #: The number of calls that retention archived. Calls that were tampered with aren't counted.
     archived: int
+    #: The number of calls whose arguments retention erased. Calls that were tampered with aren't counted.
     erased: int
 
 

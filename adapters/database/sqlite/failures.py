@@ -7,7 +7,8 @@ import sqlite3
 from adapters.database.wording import say
 from hitl.errors import Unavailable
 
-#: The catalogue key of the reason and the remedy, by SQLite's primary result code (https://www.sqlite.org/rescode.html).
+#: The key of the sentence with the reason and the remedy (`adapters.database.wording`), by SQLite's primary result code
+#: (https://www.sqlite.org/rescode.html).
 _SAID = {
     sqlite3.SQLITE_FULL: "database.full",
     sqlite3.SQLITE_READONLY: "database.readonly",
@@ -20,8 +21,8 @@ _SAID = {
     sqlite3.SQLITE_NOMEM: "database.memory",
 }
 
-#: Errors that affect only the unit with a wrong value or key. SQLite undoes the failed statement, and the transaction
-#: can go on.
+#: Errors that affect only the unit of work with a wrong value or key. SQLite undoes the failed statement, and the
+#: transaction with the other units can go on.
 _OWN = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.ProgrammingError, sqlite3.NotSupportedError)
 
 

@@ -74,8 +74,8 @@ class StateFolder:
     def exposed(self) -> str | None:
         """Return a sentence that says why other users may have read or changed the folder's files, or None.
 
-        This is checked often, because an approved tool may have opened the folder to others since the start. The check
-        is cheap: two or three stat calls.
+        The service calls this method often, because an approved tool may have opened the folder to others since the
+        start. A call costs only two or three stat calls.
         """
         for path, mode in self._closed:
             try:
@@ -97,7 +97,7 @@ class StateFolder:
 
 
 def close_to_others(path: Path, mode: int) -> None:
-    """Give the file or folder this mode.
+    """Give a file or folder the permission bits `mode`.
 
     Raises Unavailable if it belongs to another user, or if other users can write to it: in both cases nobody can trust
     its contents, so its mode isn't repaired silently.
@@ -118,7 +118,7 @@ def _octal(mode: int) -> str:
 
 
 def _name(uid: int) -> str:
-    """Return the name of a user for `sudo -u`. If the user has no name, return `#` and the user id, in quotes."""
+    """Return the name of a user for `sudo -u`, or the quoted user id (`'#1001'`) if the user has no name."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
@@ -126,7 +126,7 @@ def _name(uid: int) -> str:
 
 
 def private_file(path: Path) -> Path:
-    """Make an empty file if it is missing, let only this user read and write it, and return its path.
+    """Make an empty file if it is missing, let only this process's user read and write it, and return its path.
 
     Raises the errors of `close_to_others`, and Unavailable if the file can't be opened.
     """

@@ -1,6 +1,7 @@
 """Reads the record for `sayso history`, `audit` and `stats`, also while the service runs. Changes nothing.
 
-Each request is verified too. The output names the parts of a request that were changed after they were written.
+Each call (in texts for people: a request) is verified too. The output names the parts of a call that were changed after
+they were written.
 """
 
 from __future__ import annotations
@@ -35,18 +36,21 @@ if TYPE_CHECKING:
 
 
 class _Case(NamedTuple):
-    """A request with the results of its verification."""
+    """A call with the results of its verification."""
 
     #: The call, or None if there is no readable call with this ref.
     call: Call | None
-    #: The codes of the parts that were changed after they were written.
+    #: The codes of the parts that were changed after they were written, such as `flaw.row` or `flaw.votes`.
     flaws: tuple[str, ...]
 
 
 def history(
     database: Path, keys: Keyring, asked: RecordQuery, *, newest_first: bool = False, limit: int | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield at most `limit` matching lines in the order of the record, each as a dictionary. Raises Unavailable."""
+    """Yield the lines of the record that match `asked`, at most `limit`, each as a dictionary. Raises Unavailable.
+
+    The lines come in the order of the record, or in the opposite order with `newest_first`.
+    """
     with surveyed(database) as survey:
         survey.must_be_current(database)
         case = lru_cache(maxsize=4096)(lambda ref: _case(survey, keys, ref))
@@ -57,12 +61,13 @@ def history(
 def requests(
     database: Path, keys: Keyring, asked: RecordQuery, *, limit: int | None = None, names: Names = NOBODY
 ) -> Iterator[dict[str, Any]]:
-    """Yield at most `limit` matching requests, the newest first, each as a view with its flaws. Raises Unavailable.
+    """Yield the calls that match `asked`, at most `limit`, the newest first. Raises Unavailable.
 
+    Each is a dictionary: the call's view (`hitl.cards.data.view`), and under `flaws` the codes of its changed parts.
     `names` has the names of people for the sentences of the views.
 
-    After the matching requests come the requests that can't be read because somebody changed them. Nobody knows whether
-    these requests match, so the view of each has only its ref, short ref and flaws.
+    After the matching calls come the calls that can't be read because somebody changed them. Nobody knows whether these
+    calls match, so the view of each has only its ref, short ref and flaws.
     """
     with surveyed(database) as survey:
         survey.must_be_current(database)
@@ -76,10 +81,10 @@ def requests(
 
 
 def statistics(database: Path, since: datetime | None, until: datetime | None) -> dict[str, Any]:
-    """Return the statistics of the requests in a period, from `hitl.history.counted`. Raises Unavailable.
+    """Return the statistics of the calls in a period, from `hitl.history.counted`. Raises Unavailable.
 
-    `unreadable` lists the requests that can't be read because somebody changed them. No other number includes these
-    requests.
+    `unreadable` lists the calls that can't be read because somebody changed them. The numbers don't include these
+    calls.
     """
     with surveyed(database) as survey:
         survey.must_be_current(database)
@@ -103,10 +108,10 @@ def sound_calls(database: Path, keys: Keyring, since: datetime | None) -> list[C
 
 
 def open_flaws(database: Path, keys: Keyring, limit: int) -> tuple[list[str], int | None]:
-    """Verify the oldest `limit` calls that aren't over, and the service's own record. Raises Unavailable.
+    """Verify the oldest `limit` calls that aren't over, and the record's chain with the ref ''. Raises Unavailable.
 
-    Return the short refs of the calls that were changed, and the number of the first line of the service's own record
-    that was changed or is missing, or None.
+    Return two values: the short refs of the calls that were changed, and the number of the first line of that chain
+    that was changed or is missing (None if the chain is sound).
     """
     with surveyed(database) as survey:
         survey.must_be_current(database)
@@ -151,7 +156,7 @@ def _chain(survey: Survey, ref: str) -> list[Recorded]:
 def _case(survey: Survey, keys: Keyring, ref: str) -> _Case:
     """Verify a call, its votes and its chain, and return the call with the flaws that were found.
 
-    For the ref '', verify the service's own record, which is only a chain.
+    The ref '' is no call but a chain of the record: the service's own events. For this ref, verify only the chain.
     """
     lines = _chain(survey, ref)
     if not ref:

@@ -1,9 +1,9 @@
 """Copies the write-ahead log into the database, and controls the size of the log's file.
 
-Only the connection that writes copies the log. Before its releases 3.51.3, 3.50.7 and 3.44.6, SQLite can lose
-acknowledged commits if one connection copies the log while another connection restarts the log from its beginning.
-Here, one connection does both, one after the other, so the fault can't occur in any version. For the same reason,
-`wal_autocheckpoint` is 0 on every connection, and nothing in this process may load a second SQLite library: two
+Only the connection that writes copies the log. Until its releases 3.51.3, 3.50.7 and 3.44.6, SQLite can lose
+acknowledged commits if one connection copies the log while another connection restarts the log from its beginning. In
+this service, one connection does both, one after the other, so the fault can't occur in any release. For the same
+reason, `wal_autocheckpoint` is 0 on every connection, and nothing in this process may load a second SQLite library: two
 libraries in one process release each other's file locks.
 
 A commit that overwrites a part of the log's file syncs in half the time of a commit that makes the file longer. After
@@ -23,11 +23,11 @@ from hitl.faults import reach
 
 _log = logging.getLogger(__name__)
 
-#: The number of units after which the log is copied between two groups. A copy takes 5 to 10 ms; with more units, the
-#: callers that commit in the meantime would wait longer.
+#: After this many committed units (`hitl.ports.Unit`), the writer copies the log before its next commit. A copy takes 5
+#: to 10 ms; with more units, the callers that commit in the meantime would wait longer.
 COPY_UNITS = 512
-#: The length of the log's file, made once in about 20 ms. The units between two copies fit into a file of this length,
-#: even if each unit has its own commit.
+#: The length of the log's file. The file gets this length once, which takes about 20 ms. The units between two copies
+#: fit into a file of this length, even if each unit has its own commit.
 LONG_BYTES = 8 << 20
 _ZEROS = bytes(1 << 20)
 #: If the log's file is longer than this, the file is emptied at a time without writes. The file grows so long only if
@@ -42,7 +42,10 @@ _MENDED_FROM = (3, 51, 3)
 
 
 def has_reset_fault(version: tuple[int, int, int]) -> bool:
-    """Return whether this release of SQLite can lose commits, unless a distribution has repaired it."""
+    """Return whether this release of SQLite, as SQLite's project published it, can lose commits.
+
+    A distribution may have repaired the fault without changing the version number.
+    """
     return version < _MENDED_FROM and not any(version[:2] == fix[:2] and version >= fix for fix in _MENDED)
 
 
@@ -58,10 +61,11 @@ class Log:
         self.units = 0
 
     def copy(self, *, cut: bool = False) -> None:
-        """Copy the log into the database, and lengthen its file to LONG_BYTES. Call this outside of a transaction.
+        """Copy the log into the database, and make the log's file LONG_BYTES long if it is shorter.
 
-        `cut` also empties a file that is longer than CUT_BYTES. Nothing is lost if a copy fails, or if another
-        program's open transaction prevents a part of the copy: a later copy includes that part.
+        The caller may not have an open transaction. With `cut`, a log file that is longer than CUT_BYTES is emptied
+        too. Nothing is lost if a copy fails, or if another program's open transaction prevents a part of the copy: a
+        later copy includes that part.
         """
         self.units = 0
         cut = cut and self._size() > CUT_BYTES

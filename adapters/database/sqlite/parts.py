@@ -36,7 +36,9 @@ _BEHIND_ALL = "~"
 
 
 class Part:
-    """The connections, keys, clock and memory that every part uses."""
+    """The objects that every part uses: the writer, the connection for reads, the clock, the keys, and the pending
+    calls in memory (`cache.py`).
+    """
 
     def __init__(self, writer: Writer, reader: sqlite3.Connection, clock: Clock, keys: Keyring, known: Known) -> None:
         self.keys = keys
@@ -57,7 +59,10 @@ class SqliteCalls(Part):
     """Stores calls, votes and the record (`hitl.ports.Calls`). A read sees every write whose method has returned."""
 
     async def commit(self, unit: Unit) -> Change | None:
-        """Write the whole unit or nothing. The unit is durable when this returns."""
+        """Write the whole unit or nothing. Return its contents, or None if its condition doesn't hold.
+
+        The unit is on disk when the method returns.
+        """
         return await self._writer.submit(partial(units.write, unit, self.keys, self._memory), new=unit.new)
 
     async def get(self, ref: str) -> Call | None:
@@ -79,8 +84,8 @@ class SqliteCalls(Part):
             return self._calls(sql.CALLS_BEFORE, before, limit)
         older = (ref for ref in self._memory.waiting(sys.maxsize) if ref < before)
         found = self._waiting(heapq.nlargest(limit, older), limit)
-        # Refs of calls that were made in the same millisecond have any order, and a ref is the cursor of the next page.
-        # So the order of a page must be that of the refs.
+        # The refs of calls that were made in the same millisecond aren't in the order of time. A ref is the cursor of
+        # the next page, so the calls of a page must be in the order of their refs.
         return sorted(found, key=lambda call: call.ref, reverse=True)
 
     async def votes(self, ref: str) -> Sequence[Vote]:
@@ -96,7 +101,8 @@ class SqliteCalls(Part):
     async def standing(self, place: str, thread: str | None = None, *, limit: int = 1000) -> Sequence[Call]:
         """Return the pending calls that were asked in a conversation or have a card there, the oldest first.
 
-        If `thread` is the message id of a pending call's card, that call is among them.
+        `place` is the conversation. If `thread` is the message id of a pending call's card, the result includes this
+        call.
         """
         refs = self._memory.standing_in(place, limit)
         under = [row[0] for row in self._read(sql.CARD_OF_MESSAGE, thread)] if thread else []
@@ -135,7 +141,8 @@ class SqliteCalls(Part):
     async def leased(self, owner: str, limit: int = 1000) -> Sequence[Call]:
         """Return the claimed calls that aren't over, the oldest first.
 
-        `owner` is the beginning of the claimants' names.
+        `owner` is the beginning of a claimant's name. For example, `service:` selects the calls that a service has
+        claimed to run them itself.
         """
         return self._calls(sql.CALLS_LEASED, owner, limit)
 
@@ -152,7 +159,10 @@ class SqliteCalls(Part):
         return left if intact("prompt", ref, seals.prompt_holds(self.keys, found[0][1], left)) else None
 
     async def history(self, ref: str) -> Sequence[Recorded]:
-        """Return the record of one call, the oldest line first. The ref '' is the service's own record."""
+        """Return the record's lines of one call, the oldest first.
+
+        The ref '' selects the lines that belong to no call: the events of the service itself.
+        """
         return [rows.line_of(row) for row in self._read(sql.LINES, ref)]
 
     async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
@@ -190,7 +200,8 @@ class SqliteOutbox(Part):
     ) -> Sequence[Sending]:
         """Lease the next outbox row of each route that isn't busy, if the row may be sent now.
 
-        The routes in `calm` get no refreshes of pending cards. A leased edit replaces the later edits of its card.
+        The routes in `calm` get no refreshes of pending cards. If the row is an edit, the later edits of the same card
+        are deleted, because the edit will show the newest state.
         """
 
         def lease(connection: sqlite3.Connection, now: datetime) -> Sequence[Sending]:
@@ -262,7 +273,11 @@ class SqliteOutbox(Part):
         return (ref, route) if intact("card", ref, seals.card_holds(self.keys, mac, ref, route, message)) else None
 
     async def cards(self, ref: str) -> Mapping[str, str | None]:
-        """Return the routes on which a call's card is or will be. The value is the card's message id, or None."""
+        """Return a dictionary with each route on which a call's card is or will be.
+
+        The value is the message id of the card on this route. It is None until the card is posted, or if its MAC
+        doesn't hold.
+        """
         return {route: self._known(ref, route, message, mac) for route, message, mac in self._read(sql.CARDS, ref)}
 
     def _known(self, ref: str, route: str, message: str | None, mac: str | None) -> str | None:
@@ -275,7 +290,10 @@ class SqliteInbox(Part):
     """Stores the events of chat platforms, and whether each was handled (`hitl.ports.Inbox`)."""
 
     async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
-        """Store a raw event. Return False if it was known already."""
+        """Store a raw event of a platform. Return False if an event with this source and id is stored already.
+
+        Events with the same `order` are handled one after the other.
+        """
 
         def keep(connection: sqlite3.Connection, now: datetime) -> bool:
             values = (source, event, order, body, micros(now), seals.event(self.keys, source, event, order, body, now))
@@ -284,7 +302,7 @@ class SqliteInbox(Part):
         return await self._writer.submit(keep)
 
     async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
-        """Return the oldest open event of each conversation."""
+        """Return, for each conversation, its oldest event that was neither handled nor set aside."""
         return [rows.incoming_of(row, self.keys) for row in self._read(sql.EVENTS_OPEN, limit)]
 
     async def newest(self, source: str) -> Incoming | None:
@@ -293,10 +311,11 @@ class SqliteInbox(Part):
         return rows.incoming_of(found[0], self.keys) if found else None
 
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool | None:
-        """Count a failure to handle the event. Return whether this failure set the event aside.
+        """Count a failure to handle the event. The `aside_after`-th failure sets the event aside: the service won't try
+        it again.
 
-        Return None if the event is done or was set aside before. The caller doesn't try such an event again, and its
-        failure isn't counted.
+        Return whether this failure set the event aside. Return None, and don't count the failure, if the event was
+        handled or set aside before.
         """
 
         def count(connection: sqlite3.Connection, now: datetime) -> bool | None:
@@ -326,9 +345,10 @@ class SqliteConversations(Part):
         await self._writer.submit(moved)
 
     async def said(self) -> Mapping[str, tuple[str, str | None]]:
-        """Return the service's latest message in each private conversation, and the ref of the call that it is about.
+        """Return, by private conversation, the id of the service's latest message there, and the ref of the message's
+        call.
 
-        Conversations whose latest message isn't known are missing.
+        The ref is None if the message is about no call. A conversation is left out if its latest message isn't known.
         """
         return {
             place: (message, ref)
@@ -337,7 +357,11 @@ class SqliteConversations(Part):
         }
 
     async def say(self, place: str, message: str | None, ref: str | None) -> None:
-        """Store the service's latest message in a conversation. If `message` is None, delete the stored message."""
+        """Store the id of the service's latest message in a conversation, and the ref of the call that the message is
+        about.
+
+        If `message` is None, delete the stored id.
+        """
 
         def keep(connection: sqlite3.Connection, _now: datetime) -> None:
             if message is None:
@@ -348,7 +372,7 @@ class SqliteConversations(Part):
         await self._writer.submit(keep)
 
     async def bind(self, bound: Bound) -> None:
-        """Store which call a message of the service is about. A message that has a call already keeps it."""
+        """Store which call a message of the service is about. If the message is stored already, nothing changes."""
 
         def keep(connection: sqlite3.Connection, _now: datetime) -> None:
             connection.execute(sql.KEEP_MESSAGE, (bound.message, bound.ref, bound.asks, bound.mac))
@@ -356,7 +380,7 @@ class SqliteConversations(Part):
         await self._writer.submit(keep)
 
     async def bound(self, message: str) -> Bound | None:
-        """Return the call and the other facts stored for a message of the service, or None."""
+        """Return the stored link from a message of the service to a call, or None."""
         found = self._read(sql.MESSAGE, message)
         return Bound(*found[0]) if found else None
 

@@ -1,4 +1,4 @@
-"""Deletes old events of the inbox that were handled or set aside, a few at a time."""
+"""Deletes old events of the inbox that were handled or set aside, some rows at a time."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 #: The time for which a handled event is kept. While its row is there, the service recognises the event and doesn't
 #: handle it again if the platform repeats it. Platforms repeat an event for at most a day.
 KEEP = timedelta(days=30)
-#: The number of rows for each unit. A unit of this size takes a few milliseconds.
+#: `prune` examines this many rows, which takes a few milliseconds.
 BATCH = 500
 
 
 class Retention:
-    """Deletes events that were handled or set aside at least `keep` ago. It never deletes an open event.
+    """Deletes events that were handled or set aside at least `keep` ago. It never deletes any other event.
 
-    Each unit begins where the last unit stopped, so an old open event doesn't prevent the deletion of later events.
+    If `prune` returns True, the next `prune` begins after the events that this one examined. So an old event that was
+    never handled doesn't prevent the deletion of later events.
     """
 
     def __init__(self, keep: timedelta) -> None:
@@ -30,7 +31,10 @@ class Retention:
         self._after = 0
 
     def prune(self, connection: sqlite3.Connection, now: datetime) -> bool:
-        """Delete the old events among the next BATCH rows. Return whether there may be more after them."""
+        """Delete the old events among the next BATCH rows.
+
+        Return whether to call `prune` again: there may be more old events.
+        """
         oldest = micros(now - self._keep)
         found = connection.execute(sql.EVENTS_FROM, (self._after, BATCH)).fetchall()
         old = [seq for seq, received_at in found if received_at <= oldest]

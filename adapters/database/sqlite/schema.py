@@ -17,7 +17,7 @@ from hitl.errors import Unavailable
 if TYPE_CHECKING:
     from hitl.proof.keyring import Keyring
 
-#: The revisions of the migrations, oldest first. This code reads and writes the last revision.
+#: The revisions of the migrations, oldest first. The other modules expect a database with the last revision.
 REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 #: The schema of the last revision, as SQL. `python -m adapters.database.definitions` writes it from the migrations.
 NEW_SCHEMA: Final = Path(__file__).with_name("schema.sql")
@@ -61,7 +61,7 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
 def _create(connection: sqlite3.Connection, database: str) -> None:
     """Create all tables of the last revision in one transaction.
 
-    If that fails, this raises Unavailable and the database stays empty.
+    Raises Unavailable, and leaves the database empty, if the tables can't be created.
     """
     try:
         connection.executescript(NEW_SCHEMA.read_text("utf-8"))

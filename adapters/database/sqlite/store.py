@@ -53,8 +53,8 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
 
     def __init__(self, writer: Writer, reader: sqlite3.Connection, clock: Clock, keys: Keyring, known: Known) -> None:
         super().__init__(writer, reader, clock, keys, known)
-        #: Functions that are called with every change that this process makes, after it is durable. They may not block
-        #: or raise.
+        #: Functions that are called with each change that this process has written, when the change is on disk. They
+        #: may not block or raise.
         self.committed: list[Callable[[Change], None]] = []
         self._mark: Mark | None = None
         self._marking: asyncio.Task[None] | None = None
@@ -64,9 +64,9 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
     async def open(cls, folder: StateFolder, clock: Clock, *, keep_events: timedelta = KEEP) -> Self:
         """Open the store of a locked folder. Update the schema, and make keys if the folder is new.
 
-        Events of the inbox are deleted `keep_events` after they were handled or set aside, at a time without writes.
-        Raises Unavailable if the database can't be used, if a newer version of this program made it, or if its
-        keys, or those of open calls, are missing.
+        Events of the inbox are deleted `keep_events` after they were handled or set aside, while nothing else is
+        written. Raises Unavailable if the database can't be used, if a newer version of this program made it, or if a
+        key is missing that made the MACs of the database or of a call that isn't over.
         """
         database = folder.database
         keys = Keyring(keyfile.load(folder.keys, given=folder.keys_given, database=database))
@@ -95,9 +95,10 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
         return Path(self._writer.database)
 
     async def close(self) -> None:
-        """Write the queued units and the mark, then close. A write whose method has returned is durable without this.
+        """Write the queued units and the mark, then close.
 
-        The writer's connection is closed last, because SQLite copies the log when the last connection is closed.
+        A write whose method has returned is on disk already. The writer's connection is closed last, because SQLite
+        copies the log when the last connection is closed.
         """
         await self._writer.drain()
         if self._marking is not None:
@@ -108,7 +109,10 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
         await self._writer.close()
 
     async def commit(self, unit: Unit) -> Change | None:
-        """Write the whole unit or nothing. The unit is durable when this returns."""
+        """Write the whole unit or nothing. Return its contents, or None if its condition doesn't hold.
+
+        The unit is on disk when the method returns, and the functions in `committed` have been called.
+        """
         change = await super().commit(unit)
         if change is None:
             return None
@@ -119,10 +123,11 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
         return change
 
     async def keep_mark(self, path: Path) -> bool:
-        """Write a mark to this path now and from now on. Return whether the database is as new as the mark in the file.
+        """Use this file for the mark from now on. Return whether the database is as new as the mark in the file.
 
-        If the database is older than the mark, it was restored from an older copy, and the caller must let none of its
-        open calls run. The result is also False if lines of the record are missing, or if the mark can't be read.
+        If the result is True, a new mark is written soon. If the database is older than the mark, it was restored from
+        an older copy, and the caller must let none of its open calls run. The result is also False if lines of the
+        record are missing, or if the mark can't be read.
         """
         mark = Mark(path, self.keys)
         last, lines = self._read(sql.POSITION)[0]
@@ -139,7 +144,10 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
             self._marking = asyncio.get_running_loop().create_task(self._put_mark())
 
     async def _put_mark(self) -> None:
-        """Write the mark, at most twice a second. A failure is logged, and the next grant tries again."""
+        """Wait, then write the mark, so that it is written at most twice a second.
+
+        If this fails, the failure is logged, and the next event in `_GRANTS` causes another attempt.
+        """
         await asyncio.sleep(_MARK_EVERY_S)
         self._marking = None
         async with self._marks:
@@ -198,7 +206,7 @@ def _steady(connection: sqlite3.Connection, clock: Clock, database: str) -> Stea
 
 
 def _known(connection: sqlite3.Connection, database: str) -> Known:
-    """Read the pending calls into memory, and return that memory. A row that can't be read is left out."""
+    """Return a copy in memory of the pending calls in the database. A row that can't be read is left out."""
     try:
         found = connection.execute(sql.ASKED).fetchall()
     except sqlite3.Error as error:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Survey:
-    """Reads facts from one state of a database. Every method raises Unavailable if the database is damaged."""
+    """Answers questions about one state of a database. Every method raises Unavailable if the database is damaged."""
 
     def __init__(self, session: Session, schema: str | None) -> None:
         self.session = session
@@ -60,10 +60,11 @@ class Survey:
         return None if at is None else moment(at)
 
     def unsent(self) -> tuple[int, datetime | None]:
-        """Return the number of unsent messages, and the time since which people wait for the oldest, or None.
+        """Return the number of unsent messages, and the time since which people wait for the oldest message, or None.
 
-        People wait for a new card since the call was made, and for any other message since the call was decided or has
-        ended. Nobody waits for the refresh of a pending call's card, so refreshes count only for the number.
+        People wait for a new card since the call was made. They wait for any other message since the call was decided
+        or has ended. Refreshes of pending calls' cards are included in the number, but not in the time, because nobody
+        waits for them.
         """
         count = self.session.exec(select(func.count()).select_from(OutboxRow)).one()
         ended = func.coalesce(CallRow.finished_at, CallRow.decided_at)
@@ -76,10 +77,10 @@ class Survey:
         return self.session.exec(select(func.count()).where(col(InboxRow.aside_at).is_not(None))).one()
 
     def token_holders(self, now: datetime) -> tuple[set[str], set[str]]:
-        """Return two sets of principals: the people for whom agents may ask by a working token, and the people who may
-        decide by a working token.
+        """Return two sets of principals: those who may ask with a working token, and those who may decide with one.
 
-        Each token counts by its own identity, and an agent's token also by its owner.
+        A token with the name NAME is the principal `token:NAME`. The first set also has the owners of agents' tokens,
+        because agents may ask for them.
         """
         live = col(CredentialRow.revoked_at).is_(None) & func.coalesce(col(CredentialRow.until) > micros(now), true())
         found = self.session.exec(
@@ -100,7 +101,7 @@ class Survey:
         return set(self.session.exec(select(CredentialRow.name)).all())
 
     def revoked_tokens(self) -> set[str]:
-        """Return the names of the tokens that the record calls revoked."""
+        """Return the names of the tokens that were revoked according to the record."""
         event = Event.CREDENTIAL_REVOKED.value
         lines = self.session.exec(select(AuditRow.data).where(AuditRow.ref == "", AuditRow.event == event)).all()
         return {str(data_of(line).get("name")) for line in lines}
@@ -118,7 +119,7 @@ class Survey:
         return [(moment(at), str(data)) for at, data in found if isinstance(at, int)]
 
     def latest(self, event: Event, after: int) -> Mapping[str, Any]:
-        """Return the data of the latest line with this event in the service's own record, or {} without such a line.
+        """Return the data of the latest line with this event and the ref '', or {} without such a line.
 
         Only lines after the position `after` of the record count.
         """
@@ -127,7 +128,10 @@ class Survey:
         return data_of(found) if found else {}
 
     def must_be_current(self, database: Path) -> None:
-        """Raise Unavailable if this code can't read the schema of the database. The error names the next step."""
+        """Raise Unavailable if the database doesn't have the newest schema.
+
+        The error's message names the next step.
+        """
         if self.schema == schema.REVISIONS[-1]:
             return
         if self.schema is None or self.schema in schema.REVISIONS:
@@ -137,9 +141,9 @@ class Survey:
     def stored(
         self, table: str, names: tuple[str, ...], order: tuple[str, ...], *where: Any, newest_first: bool = False
     ) -> Iterator[Sequence[Any]]:
-        """Yield the rows of a table that meet all of `where`, with the unconverted values of the file.
+        """Yield the rows of a table that meet all conditions in `where`, with the values exactly as SQLite stores them.
 
-        SQLAlchemy's column types would convert the values, and fail at a wrong value that somebody wrote by hand.
+        SQLAlchemy's column types would convert the values, and would fail if somebody wrote a wrong value by hand.
         """
         columns = SQLModel.metadata.tables[table].c
         asked: Any = select(*(type_coerce(columns[name], NullType()) for name in names)).where(*where)

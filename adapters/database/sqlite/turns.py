@@ -53,13 +53,16 @@ class SqliteTurns(Part):
         return next(iter(self._turns(sql.LAST_TURN, place)), None)
 
     def _turns(self, statement: str, *values: object) -> list[KeptTurn]:
-        """Return the turns whose MACs hold."""
+        """Return the turns in the rows of this statement. Rows whose MACs don't hold are left out."""
         found = [turn_of(*row) for row in self._read(statement, *values)]
         return [turn for turn in found if intact("turn", turn.id, seals.turn_holds(self.keys, turn))]
 
 
 def turn_of(*row: Any) -> KeptTurn:
-    """Return the agent's turn in a row. If the row can't be read, the MAC of the returned turn doesn't hold."""
+    """Return the agent's turn in a row.
+
+    If the row can't be read, the returned turn has no MAC, so it is ignored like a row that was changed by hand.
+    """
     name, place, identity, requester, message, text, said, state, done, mac = row
     with contextlib.suppress(msgspec.MsgspecError, TypeError):
         lines = msgspec.json.decode(said, type=tuple[tuple[str, str], ...])

@@ -36,7 +36,7 @@ _LATER = {PostKind.EDIT: sql.QUEUE_EDIT, PostKind.NOTICE: sql.QUEUE_NOTICE}
 
 
 def write(unit: Unit, keys: Keyring, known: Known, connection: sqlite3.Connection, now: datetime) -> Change | None:
-    """Write the unit with the time `now`, and return its change, or None if its condition doesn't hold.
+    """Write the unit with the time `now`. Return its contents, or None if the unit's condition doesn't hold.
 
     Raises Tampered if the unit would repeat a step that the call's chain already has (decision, claim or result), or if
     the chain lacks a step that this process wrote.
@@ -89,7 +89,8 @@ def _erase(connection: sqlite3.Connection, expect: Expect, call: Call) -> bool:
 def _end(connection: sqlite3.Connection, known: Known, ref: str, entries: Sequence[Entry]) -> End:
     """Return the end of a call's chain.
 
-    Raises Tampered if the chain already has a step of the entries, or lacks a step that this process wrote.
+    Raises Tampered if the chain already has a step (decision, claim or result) that `entries` would record, or if it
+    lacks a step that this process wrote.
     """
     end = known.end(ref)
     if end is None:
@@ -146,7 +147,10 @@ def _record(
     ends: _Ends,
     now: datetime,
 ) -> None:
-    """Add lines to their chains. Update the chain's end in `ends` if the whole chain is known."""
+    """Add a line for each entry to the chain of its call. If the end of a chain is known, store its new end in `ends`.
+
+    Raises Tampered if another program has added a line to the chain.
+    """
     for entry in entries:
         end = ends.get(entry.ref) or known.end(entry.ref)
         if end is not None:

@@ -12,8 +12,8 @@ for each unit. The work of a unit may therefore run twice; the writes of its fir
 fails, all of it is rolled back and every caller gets the error.
 
 The writer can't prevent one case: the disk reports that a COMMIT failed, and the process crashes before the next
-COMMIT. The group may then be in the database after all. A call may be further than the answer to its caller said, but
-it never has two decisions.
+COMMIT. The database may then have the group although the callers got an error. For example, a call may be approved
+although the approver read that nothing was recorded. But a call never has two decisions.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _LOCK_LOOK_S = 0.002
 #: If nothing was written for this many seconds, the log is copied. The next check comes after the same number of
 #: seconds.
 IDLE_S = 0.5
-#: Seconds between two searches for rows to delete, after a search that deleted all of them.
+#: Seconds between two searches for old rows, after a search that left no old row.
 PRUNE_S = 3600.0
 
 
@@ -138,12 +138,13 @@ class Writer:
         self._known = known or Known(())
 
     def submit(self, work: Callable[[sqlite3.Connection, datetime], T], *, new: bool = False) -> asyncio.Future[T]:
-        """Queue a unit of work. The future gets the value of `work` when the unit's writes are durable.
+        """Queue a unit of work. The future gets the result of `work` when the unit's writes are on disk.
 
-        `work` gets the clock's time, which is read once for the unit. Units are written in the order in which they
-        come. Units of `new` calls are an exception: other units go first, and only a few new calls share a group. An
-        exception in `work` fails only this unit. The future raises Unavailable if the group couldn't be written. A unit
-        whose future is cancelled before its turn isn't written. Raises Unavailable if the writer is closed.
+        `work` gets the clock's time, which is read once for the unit. Units are written in the order of their `submit`,
+        with one exception: units of `new` calls wait for all other units, and only a few new calls share a group. An
+        exception in `work` fails only this unit. The future raises Unavailable if the group couldn't be written. If the
+        future is cancelled while the unit is queued, the unit isn't written. Raises Unavailable if the writer is
+        closed.
         """
         if self._closed:
             raise Unavailable(f"The database {self.database} is closed. Nothing was changed.")
@@ -337,9 +338,10 @@ class Writer:
             self._look = self._loop.call_later(IDLE_S, self._when_idle, self._groups)
 
     def _when_idle(self, groups: int) -> None:
-        """Delete old rows if it is time for that.
+        """Delete old rows if the last search for old rows was long ago.
 
-        Otherwise copy the log if `groups` is still the number of committed groups, else check again later.
+        Otherwise copy the log if nothing was committed since the number of committed groups was `groups`. Otherwise
+        check again later.
         """
         self._look = None
         if self._busy:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def enter(plan: Plan, command: list[str], _channel: object = None) -> list[str]:
-    """Return the command line of bubblewrap that shows the command only the plan's paths."""
+    """Return the arguments that start bubblewrap, which runs the command. The command sees only the plan's paths."""
     program, *known = plan.program
     seen = [part for path in plan.reads for part in ("--ro-bind-try", path, path)]
     isolated = ["--unshare-all", "--cap-drop", "ALL", "--die-with-parent", "--new-session"]

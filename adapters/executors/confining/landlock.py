@@ -53,8 +53,7 @@ def enter(plan: Plan, command: list[str], channel: socket.socket | None = None) 
     """Confine this process to the plan's paths, and return the command.
 
     The filter's listener goes to the keeper through the channel. A command that runs as another user needs no channel:
-    the kernel itself refuses to change files that this other user doesn't own, so the keeper needs to answer no system
-    calls.
+    the kernel itself refuses to change files that this other user doesn't own. So no system calls go to the keeper.
     """
     _restrict(plan.reads, (plan.root, *plan.writes))
     if channel is None:

@@ -39,10 +39,10 @@ _BUILD = "/tmp"  # noqa: S108 - the mount covers the folder before it is used
 
 
 def enter(plan: Plan, command: list[str], _channel: object = None) -> list[str]:
-    """Confine the command, and return it in a grandchild of the calling process.
+    """Fork twice, confine the grandchild of the calling process, and return the command there.
 
     The calling process waits for its child, which is the first process of the new namespace. The child waits for the
-    grandchild, which becomes the command.
+    grandchild, which the caller turns into the command. So only the grandchild returns from this function.
     """
     uid, gid = os.getuid(), os.getgid()
     system.unshare(_NEW)
@@ -108,7 +108,10 @@ def _build(plan: Plan) -> None:
 
 
 def _show(path: str) -> None:
-    """Show a path of the old root read-only in the new root, if it exists. A link is made again as a link."""
+    """Show a path of the old root read-only in the new root. Do nothing if the path doesn't exist.
+
+    If the path is a link, make a link with the same target in the new root.
+    """
     with contextlib.suppress(FileNotFoundError):
         if stat.S_ISLNK(os.lstat(f"/old{path}").st_mode):
             os.makedirs(os.path.dirname(f"/new{path}"), exist_ok=True)
@@ -146,7 +149,7 @@ def _pivot(new: str, old: str) -> None:
 
 
 def _change_mount(target: str, attributes: int, *, recursive: bool = True) -> None:
-    """Add attributes to a mount. Unlike a remount, this keeps the attributes that a user may not remove."""
+    """Add attributes to a mount. The mount keeps its others. A remount would remove some, which users may not do."""
     how = struct.pack("QQQQ", attributes, 0, 0, 0)
     flags = _RECURSIVE if recursive else 0
     system.call(_MOUNT_SETATTR, _AT_FDCWD, os.fsencode(target), flags, how, len(how))

@@ -81,7 +81,7 @@ class Notification(NamedTuple):
 
 
 class Answers:
-    """Answers the system calls of one command that arrive at its seccomp listener.
+    """Answers the system calls of one command, which the kernel sends to the listener of the command's filter.
 
     Changes a file only if it is in one of `folders`.
     """
@@ -147,14 +147,14 @@ class Answers:
         fcntl.ioctl(self._listener, _VALID, bytearray(struct.pack("Q", ident)))
 
     def _root_of(self, target: str) -> tuple[str, int]:
-        """Return the folder that holds a path, and its descriptor. Raises PermissionError for a path outside."""
+        """Return the one of `folders` that holds a path, and its descriptor, or raise PermissionError."""
         for root, at in self._folders:
             if target == root or target.startswith(root + "/"):
                 return root, at
         raise PermissionError(errno.EPERM, "outside")
 
     def _opened(self, target: str, *, follow: bool) -> int:
-        """Return a descriptor of a file below one of the folders. Raises PermissionError for a path outside."""
+        """Return a descriptor of a file in one of `folders`. Raises PermissionError for any other file."""
         root, at = self._root_of(target)
         below = target[len(root) :].lstrip("/") or "."
         flags = os.O_PATH | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
@@ -163,7 +163,7 @@ class Answers:
 
 
 def _aims(name: str, args: Sequence[int]) -> tuple[int | None, int, bool]:
-    """Return a call's target: the folder's descriptor or None, the path's address, and whether a link is followed."""
+    """Return what a system call names: a folder's descriptor or None, a path's address, and whether to follow links."""
     at_folder = name in {"fchmodat", "fchmodat2", "fchownat", "futimesat", "utimensat"}
     flags = {"fchmodat2": 3, "utimensat": 3, "fchownat": 4}.get(name)
     follow = not name.startswith("l") and not (flags is not None and args[flags] & _NO_FOLLOW)
@@ -176,10 +176,10 @@ def _mode(asked: Notification, at: int) -> Callable[[str], None]:
 
 
 def _owner(asked: Notification, at: int) -> Callable[[str], None]:
-    """Return a function that changes a file's group, to a group that the user is in.
+    """Return a function that gets a file's path and changes the file's group.
 
-    The kernel allows an owner only this change. The check here is needed because the keeper may run as root, and root
-    may make any change.
+    The new group must be one that the user is in. The kernel lets an owner make this change, and no change of the
+    owner. The function checks this itself, because the keeper may run as root, and root may make any change.
     """
     uid, gid = (value & _UNCHANGED for value in asked.args[at : at + 2])
 
@@ -194,11 +194,12 @@ def _owner(asked: Notification, at: int) -> Callable[[str], None]:
 
 
 def _times(asked: Notification, at: int, shape: str, factor: int) -> Callable[[str], None]:
-    """Return a function that sets a file's two times.
+    """Return a function that gets a file's path and sets the file's two times, of access and of change.
 
     If the system call has no pointer to times, the function sets the present time.
 
     `shape` describes the numbers at the pointer: seconds and a fraction for each time, or only seconds for each time.
+    `factor` is the nanoseconds in one unit of the fraction.
     """
     if not asked.args[at]:
         return os.utime
@@ -215,7 +216,10 @@ def _times(asked: Notification, at: int, shape: str, factor: int) -> Callable[[s
 
 
 def _time(seconds: int, part: int, factor: int, old: int) -> int:
-    """Return one time in nanoseconds. In utimensat (factor 1), a fraction may also mean "now" or "unchanged"."""
+    """Return one time in nanoseconds.
+
+    In utimensat (factor 1), `part` may also mean the present time, or that the time stays: the result is then `old`.
+    """
     if factor == 1 and part in {_NOW, _OMIT}:
         return time.time_ns() if part == _NOW else old
     return seconds * 10**9 + part * factor

@@ -18,7 +18,8 @@ else:
 class Bounds(NamedTuple):
     """Upper bounds for one command with all of its processes."""
 
-    #: Bytes of memory: the limit for all processes together, and for the allocations of each (RLIMIT_DATA).
+    #: Bytes of memory for all processes together. It is also the limit for the allocations of each process
+    #: (RLIMIT_DATA).
     memory: int = 4 << 30
     #: The number of processes and threads that may exist at the same time.
     processes: int = 512

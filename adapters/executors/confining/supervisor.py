@@ -2,19 +2,20 @@
 
     python -I -S .../confining/__main__.py PLAN_JSON -- PROGRAM ARG ...
 
-The keeper is a separate program because limits must be set between fork and exec, which is safe only in a process
-with one thread. The kernel makes the keeper the parent of every orphaned process of the command, also in another
-session (PR_SET_CHILD_SUBREAPER). The keeper can therefore find all processes of the command. It kills them when the
-command ends and when the command exceeds its bounds. When the keeper gets SIGTERM or another signal to stop, it first
-sends them SIGTERM, and kills them after the plan's `grace_s`. When the service dies, the kernel sends the keeper such a
+The keeper is a separate program because limits must be set between fork and exec, which is safe only in a process with
+one thread. The kernel makes the keeper the parent of every orphaned process of the command, also in another session
+(PR_SET_CHILD_SUBREAPER). The keeper can therefore find all processes of the command. It kills them when the command
+ends and when the command exceeds its bounds. When the keeper gets SIGTERM or another signal to stop, it first sends
+them SIGTERM, and kills them after the plan's `grace_s`. When the service dies, the kernel sends the keeper such a
 signal (PR_SET_PDEATHSIG).
 
-The order of the steps in the child process matters. First come the limits, while the process may still set them.
-Then come the change of the user, the settings that this change resets, and the confinement. The filter of system calls
-comes last, because it would refuse the earlier steps.
+The order of the steps in the child process matters. First come the limits, while the process may still set them. Then
+come the change of the user, the settings that this change resets, and the confinement. The filter of system calls comes
+last, because it would refuse the earlier steps.
 
 The service removes the plan's folder `scratch`. If the keeper gets a signal to stop, it removes the folder too, because
-the service may have been killed. The keeper can't check that: a killed service looks alive until its last thread ends.
+the service may have been killed. The keeper can't find out whether the service was killed: a killed service looks alive
+until its last thread ends.
 
 The exit status is the command's own, 128 + N after signal N as in shells, or 125 if the command was never started.
 """
@@ -145,11 +146,17 @@ class _Keeping:
             _signal_all(signal.SIGTERM)
 
     def _patience(self) -> float:
-        """Return the seconds to wait. The wait is short during killing, because a process may just have forked."""
+        """Return the seconds until the next check of the command's processes.
+
+        During killing, the time is short, because a process may just have forked.
+        """
         return 0.01 if self._must_kill() else _LOOK_S
 
     def _must_kill(self) -> bool:
-        """Return whether to kill the remaining processes now: the time after SIGTERM is over, or the command ended."""
+        """Return whether to kill the remaining processes now.
+
+        Return True if the time `kill_at` has passed. Without `kill_at`, return True if the command itself has ended.
+        """
         if self.kill_at is None:
             return self.status is not None and not self.alone
         return time.monotonic() >= self.kill_at
@@ -202,7 +209,7 @@ def _descendants() -> list[tuple[int, str]]:
 
 
 def _exceeded(bounds: Bounds) -> str:
-    """Return the name of the bound that the command exceeds, or ''."""
+    """Return the name of the bound that the command exceeds (`memory` or `processes`), or ''."""
     memory = processes = 0
     for pid, _ in _descendants():
         with contextlib.suppress(OSError), open(f"/proc/{pid}/status", "rb") as file:
@@ -282,7 +289,7 @@ def _tasks(user: int) -> int:
 
 
 def _change_user(uid: int, gid: int) -> None:
-    """Become another user in one group. The groups come first, because the new user may not change them."""
+    """Become another user with one group. The groups change first, because the new user may not change them."""
     os.setgroups([])
     os.setresgid(gid, gid, gid)
     os.setresuid(uid, uid, uid)

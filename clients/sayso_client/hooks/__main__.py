@@ -82,7 +82,7 @@ def _end_after(patience_s: float, host: ModuleType) -> None:
             os._exit(_BLOCK)
 
     signal.signal(signal.SIGALRM, end)
-    # The host may have blocked the signal, and a child inherits that.
+    # The host may have blocked the signal, and a child process inherits the blocked signals.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
     signal.setitimer(signal.ITIMER_REAL, max(patience_s, 0.001))
 

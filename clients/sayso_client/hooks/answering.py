@@ -205,7 +205,10 @@ class Hook:
 
 
 def _is_buffered(client: Client) -> bool:
-    """Return whether TLS holds bytes that are decrypted already, so that the socket itself may stay silent."""
+    """Return whether TLS has decrypted bytes that weren't read yet.
+
+    In this case, the socket itself may have nothing to read.
+    """
     pending = getattr(client.socket, "pending", None)
     return pending is not None and pending() > 0
 

@@ -12,7 +12,7 @@ _NAMES = ("tool_name", "toolName", "toolCall", "tool")
 
 
 class NotUnderstoodError(Exception):
-    """This event isn't known from this host, so it isn't clear which call would run."""
+    """The host isn't known to send such an event, so it isn't clear which call would run."""
 
 
 class Asked:

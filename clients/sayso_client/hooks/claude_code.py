@@ -71,7 +71,11 @@ def _answer(event: Mapping[str, Any], decision: str, why: str) -> dict[str, Any]
 
 
 def put(text: str, command: str, wait_s: int) -> str:
-    """Return the settings with our hook. `onFailure` blocks crashes and time-outs, which otherwise run the tool."""
+    """Return the settings with our hook.
+
+    With `onFailure`, the host blocks the tool if the hook crashes or is too late. Otherwise the host would run the
+    tool.
+    """
     from sayso_client.hooks.installing import as_json, entries, from_json
 
     document = from_json(text)
@@ -89,7 +93,7 @@ def take(text: str) -> str:
 
 
 def ours(text: str) -> Any:
-    """Return the part of the settings that installs our hook, for a comparison of two settings."""
+    """Return the part of the settings that installs our hook, so that two versions of the file can be compared."""
     from sayso_client.hooks.installing import our_hooks_in
 
     return our_hooks_in(text)

@@ -87,7 +87,7 @@ def take(text: str) -> str:
 
 
 def ours(text: str) -> Any:
-    """Return the part of the settings that installs our hook, for a comparison of two settings.
+    """Return the part of the settings that installs our hook, so that two versions of the file can be compared.
 
     Raises ValueError for broken TOML.
     """
@@ -119,7 +119,10 @@ def skipped(file: Path, text: str) -> str | None:
 
 
 def trusted_as(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the place of each of our hooks, and the hash with which Codex records that a person trusts it."""
+    """Yield, for each of our hooks, its position in the settings and its hash.
+
+    Codex records both if a person trusts the hook. A position is, for example, `pre_tool_use:0:1`.
+    """
     from sayso_client.hooks.installing import MARK
 
     for at, group in enumerate(document.get("hooks", {}).get(_BEFORE, [])):
@@ -129,7 +132,10 @@ def trusted_as(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _digest(matcher: str | None, hook: Mapping[str, Any]) -> str:
-    """Return the hash by which Codex 0.171.0 recognises a hook: of its JSON with sorted keys and without blanks."""
+    """Return the hash by which Codex 0.171.0 recognises a hook.
+
+    It is the SHA-256 of the hook as JSON, with sorted keys and without blanks.
+    """
     import hashlib
     import json
 

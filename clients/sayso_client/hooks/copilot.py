@@ -70,7 +70,7 @@ def take(text: str) -> str:
 
 
 def ours(text: str) -> Any:
-    """Return the part of the settings that installs our hook, for a comparison of two settings."""
+    """Return the part of the settings that installs our hook, so that two versions of the file can be compared."""
     from sayso_client.hooks.installing import our_hooks_in
 
     return our_hooks_in(text)

@@ -1,8 +1,8 @@
 """Finds out who could switch an installed hook off: who can change its settings, its Python or its packages.
 
 A user can change a file that they may write or own, and a file in a folder where they may put another file in its
-place. So every folder on the way to a file counts, and every link. Access control lists beside the mode bits aren't
-read, except for the user who runs this.
+place. So every folder on the way to a file counts, and every link. The rights come from mode bits. Access control lists
+count only for the user who runs this check.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _changeable(walks: Sequence[Sequence[Path]], user: int | None) -> set[Path]:
     A walk is the list of files, folders and links on the way to its last path (`_steps`). If that path is a folder,
     everything below it counts. If `user` is None, the result is for every user of the machine.
     """
-    # Most walks lead through the same folders, so each step is looked at once.
+    # Most walks lead through the same folders, so each step is examined only once.
     found = {step.parent for step in {step for walk in walks for step in walk} if _replaceable(step, user)}
     ends = {walk[-1] for walk in walks if walk}
     found |= {end for end in ends if not end.is_symlink() and _may_write(end, user)}
@@ -120,7 +120,7 @@ def _steps(path: Path) -> Iterator[Path]:
 
 
 def _may_write(path: Path, user: int | None) -> bool:
-    """Return whether the user may write the file or folder, or could get that right by themselves."""
+    """Return whether the user may write the file or folder, or may give themselves this right (its owner, and root)."""
     mode = _mode(path)
     if user is None:
         return bool(mode & stat.S_IWOTH)

@@ -1,7 +1,8 @@
 """`sayso-hooks`: installs the hook in a host's settings, removes it, and checks an installed hook.
 
-It changes nothing else in the settings, and writes a backup (mode 0600) beside them before anything else. The installed
-command names an absolute Python, runs it isolated (`-I`), and turns every failure of it into a block.
+It changes nothing else in the settings, and first writes a backup (mode 0600) into the same folder. The installed
+command names an absolute Python, and runs it isolated (`-I`). If the hook fails in any way, the command blocks the
+tool.
 """
 
 from __future__ import annotations
@@ -55,10 +56,12 @@ class Host(Protocol):
     #: The name of the host's program, and its lowest version with which the hook was tried.
     PROGRAM: str
     TRIED: tuple[int, ...]
-    #: The user's own settings, below the home folder, and the settings that only root can write, if the host has them.
+    #: The path of the user's own settings, below the home folder. The path of the settings that only root can write, or
+    #: None if the host has no such settings.
     FILE: str
     MANAGED: str | None
-    #: Environment variables with which users move their own settings, each with the settings' path below its value.
+    #: Environment variables that move the user's own settings: pairs of a variable with a folder, and the settings'
+    #: path in this folder.
     MOVED: tuple[tuple[str, str], ...]
     #: The catalogue key of a sentence about a step that the user must still do, or None.
     THEN: str | None
@@ -70,7 +73,7 @@ class Host(Protocol):
         """Return the settings without our hook."""
 
     def ours(self, text: str) -> Any:
-        """Return the part of the settings that installs our hook, for a comparison of two settings."""
+        """Return the part of the settings that installs our hook, so that two versions can be compared."""
 
     def off(self, text: str) -> str | None:
         """Return the name of a setting with which the host runs tools without asking our hook, or None."""
@@ -147,8 +150,8 @@ class SettingsChange:
         """Write each file completely or not at all. Return the path of a new backup, or None. Raises OSError.
 
         The backup contains the file without our hook, so a second installation keeps the first backup. A new file gets
-        an empty backup, because a hook counts as `lost` only if there is a backup. A file outside the user's home gets
-        read permission for other users, because the host runs as one of them.
+        an empty backup, because a hook counts as `lost` only if there is a backup. A new file outside of the user's
+        home can be read by other users, because the host may run as another user.
         """
         if self.first:
             self.first.write()
@@ -182,8 +185,8 @@ _READER = 3
 def command(host: str, service: Service, wait_s: int, *, defer: bool = False, python: str = sys.executable) -> str:
     """Return the shell line that a host runs for each tool call.
 
-    If the hook ends well and in time, the line prints the hook's JSON object. Every other end blocks the tool, with a
-    reason.
+    If the hook ends in time, without an error and with a JSON object as its output, the line prints this object.
+    Otherwise the line blocks the tool, with a reason.
     """
     reader, patience = ["--reader", str(_READER)], ["--patience", str(wait_s - 2 * _MARGIN_S)]
     hook = [python, "-I", "-m", MARK, host, *service.words(), *reader, *patience]
@@ -217,7 +220,7 @@ def module(host: str) -> Host:
 
 
 def planned(host: str, file: Path, line: str, wait_s: int) -> SettingsChange:
-    """Return the change that installs the hook.
+    """Return the change that installs the hook. `line` is the shell line that `command` returned.
 
     Raises ClientError if the settings can't be read, or if they would keep the host from asking the hook.
     """
@@ -270,7 +273,7 @@ def lost(file: Path) -> bool:
 
 @contextlib.contextmanager
 def _understood(file: Path) -> Iterator[None]:
-    """Raise ClientError in place of the errors that settings in a wrong form cause."""
+    """A context manager that raises ClientError instead of the errors that settings in a wrong form cause."""
     try:
         yield
     except (ValueError, AttributeError, TypeError, LookupError) as error:
@@ -406,7 +409,10 @@ def _hook(line: str) -> list[str]:
 
 
 def _programs(line: str) -> list[str]:
-    """Return the program of the shell, and the words of the hook's command. Somebody could change these files."""
+    """Return the shell's program and the words of the hook's command, or [].
+
+    `weak_points` examines who can change them.
+    """
     hook = _hook(line)
     return [shlex.split(line)[0], *hook] if hook else []
 
@@ -544,7 +550,10 @@ def _tried(line: str) -> tuple[str, str]:
 
 
 def _strings(text: str) -> list[str]:
-    """Return all strings of a document in JSON or TOML. In another format, return the strings in lines with MARK."""
+    """Return all strings of a document in JSON or TOML.
+
+    In another format, return the JSON string after the `=` of each line that contains MARK.
+    """
     left, found = [_document(text)], []
     if left == [None]:
         return [json.loads(line.partition("=")[2]) for line in text.splitlines() if MARK in line]
@@ -603,7 +612,7 @@ def entries(document: dict[str, Any], event: str) -> list[dict[str, Any]]:
 
 
 def our_hooks(document: Any) -> dict[str, list[Any]]:
-    """Return the hook groups of each event that hold our commands, without the other hooks in them."""
+    """Return, for each event, the hook groups with our commands. Other hooks in these groups are left out."""
     hooks = document.get("hooks", {})
     return {
         event: [_only_ours(group) for group in groups if _has_ours(group)]
@@ -631,7 +640,7 @@ def _only_ours(group: Any) -> Any:
 def odd_hooks(document: dict[str, Any], events: Iterable[str]) -> str | None:
     """Return the name of an event with a hook group in a form that hosts don't read, or None.
 
-    Such a group beside ours makes Claude Code drop all hooks of the event without a message.
+    If the event also has our group, Claude Code drops all hooks of the event without a message.
     """
     for event in events:
         for group in document.get("hooks", {}).get(event, []):
@@ -654,7 +663,10 @@ def without_hooks(text: str) -> str:
 
 
 def _without_ours(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a JSON document of hooks without our commands, and without groups and lists that held only these."""
+    """Return a JSON document of hooks without our commands.
+
+    A group or a list that held only our commands is left out.
+    """
     hooks = document.get("hooks", {})
     kept = {event: left for event, groups in hooks.items() if (left := _without(groups)) or not _has_ours(groups)}
     rest = {key: value for key, value in document.items() if key != "hooks"}
@@ -679,7 +691,7 @@ def _has_ours(value: Any) -> bool:
 
 
 def as_json(document: dict[str, Any]) -> str:
-    """Return the document as JSON in the format in which hosts write their settings."""
+    """Return the document as JSON with two spaces for each level, as hosts write their settings."""
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 

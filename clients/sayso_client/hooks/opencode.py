@@ -1,8 +1,8 @@
 """OpenCode: a plugin starts this hook for each `tool.execute.before`, and throws unless the call is approved.
 
 The plugin (`opencode.js`) sends `{"tool", "sessionID", "callID", "args", "directory"}` (measured with 1.18.33).
-OpenCode runs everything if a plugin doesn't load. So the installer sets `permission` to ask, and the plugin answers
-that question for the calls that were approved. Without the plugin nothing answers it.
+OpenCode runs everything if a plugin doesn't load. So the installer sets `permission` to `ask`: OpenCode then asks
+before each call, and the plugin says yes for the calls that were approved. Without the plugin, nothing says yes.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ FILE = ".config/opencode/opencode.json"
 MANAGED = None
 MOVED = (("XDG_CONFIG_HOME", "opencode/opencode.json"),)
 THEN = "hook.then.opencode"
-#: The name of the plugin's file beside the settings. If it were in OpenCode's folder for plugins, OpenCode would start
-#: a package manager.
+#: The name of the plugin's file. The file is in the folder of the settings: in OpenCode's folder for plugins, it would
+#: make OpenCode start a package manager.
 BESIDE = "sayso_client.hooks.js"
 _ASK, _REFUSALS = "ask", ("ask", "deny")
 
@@ -50,7 +50,10 @@ unjudged = allowed
 
 
 def put(text: str, command: str, wait_s: int) -> str:
-    """Return the settings with the plugin (at the address `command`), and a `permission` that asks about every tool."""
+    """Return the settings with the plugin, and with a `permission` that asks about every tool.
+
+    `command` is the plugin's address (a `file:` URI).
+    """
     from sayso_client.hooks.installing import as_json, from_json
 
     del wait_s
@@ -102,7 +105,7 @@ def beside(command: str, wait_s: int) -> str:
 
 
 def ours(text: str) -> Any:
-    """Return the part of the settings that loads our plugin, for a comparison of two settings."""
+    """Return the part of the settings that loads our plugin, so that two versions of the file can be compared."""
     from sayso_client.hooks.installing import MARK, from_json
 
     return [plugin for plugin in from_json(text).get("plugin", []) if MARK in str(plugin)]

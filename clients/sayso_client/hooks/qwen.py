@@ -1,4 +1,4 @@
-"""Qwen Code: the hook PreToolUse, with Claude's names and shapes (measured with 0.24.4).
+"""Qwen Code: the hook PreToolUse, whose events and answers have the form of Claude Code's (measured with 0.24.4).
 
 Qwen ignores a hook's changes to a call.
 """
@@ -49,7 +49,7 @@ def take(text: str) -> str:
 
 
 def ours(text: str) -> Any:
-    """Return the part of the settings that installs our hook, for a comparison of two settings."""
+    """Return the part of the settings that installs our hook, so that two versions of the file can be compared."""
     from sayso_client.hooks.installing import our_hooks_in
 
     return our_hooks_in(text)

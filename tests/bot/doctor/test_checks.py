@@ -211,6 +211,20 @@ def test_listed_users_must_get_to_the_socket(checked: Callable[..., dict[str, Ch
     assert "socket" not in checked(OURS, runtime=tmp_path / "run")
 
 
+def test_requesters_of_other_users_need_a_folder_that_nobody_else_could_make(
+    checked: Callable[..., dict[str, Check]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder where everybody may make folders, another user could pose as the service, so `sayso ask` refuses."""
+    monkeypatch.setattr("bot.doctor.checks._service_uid", lambda _: 4242)
+    tmp_path.chmod(0o1777)
+    asking = f'requesters = ["{OTHER}"]\napprovers = ["local:4242"]\n'
+    answering = f'requesters = ["local:4242"]\napprovers = ["{OTHER}"]\n'
+
+    assert Health.RED is checked(asking, runtime=tmp_path / "run")["socket for requesters"].state
+    assert "socket for requesters" not in checked(answering, runtime=tmp_path / "run")
+    assert "socket for requesters" not in checked(asking)
+
+
 @pytest.mark.parametrize(
     ("setting", "exposed"),
     [

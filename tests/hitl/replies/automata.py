@@ -21,6 +21,7 @@ def phrases(code: str, needed: Sequence[str] = (), absent: Sequence[str] = ()) -
     the phrases given holds for every phrase.
     """
     graph, groups = lexicon.load(code).phrases, (_spelled(needed), _spelled(absent))
+    graph.complete()
     marked = {piece for group in groups for word in group for piece in word}
     edges: dict[int, list[tuple[str, int]]] = {}
     start: tuple[int, _Words, bool] = (0, (), not needed)

@@ -51,3 +51,32 @@ def test_a_yes_that_fits_the_card_or_names_nothing_counts(text: str, title: str,
 def test_a_yes_that_adds_an_action_is_unclear(text: str) -> None:
     """More than the card asks for is no answer to the card."""
     assert "unclear" == verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [("yes, delete it", "delete"), ("ja, kann weg", "weg"), ("sí, bórralo", "bórralo"), ("ok 删掉吧", "删掉")],
+)
+def test_a_deletion_must_be_named_by_the_card(text: str, word: str) -> None:
+    """Elsewhere "it" may be the request, so an unknown action isn't enough for a yes that says "delete"."""
+    assert "approve" == verdict(read(text)).verdict
+    assert another(text, "acme frobnicate", "{}") in {word, "删"}
+    assert another(text, "mail send_email", "{}")
+    assert "" == another(text, "acme purge_cache", "{}")
+    assert "" == another(text, "shell bash Runs a command.", '{"command":"rm -rf build"}')
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("yes, restart it", "ops reboot_server"),
+        ("ja, überweis es", "bank transfer_money"),
+        ("да, оплачивай", "stripe create_payment"),
+        ("好，付款吧", "billing pay_invoice"),
+        ("all in order, go ahead", "mail send_email"),
+    ],
+)
+def test_the_cards_own_action_in_any_language_counts(text: str, title: str) -> None:
+    """The verbs of all languages are listed with the words that cards have for them."""
+    assert "approve" == verdict(read(text)).verdict
+    assert "" == another(text, title, "{}")

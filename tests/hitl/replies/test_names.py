@@ -82,3 +82,21 @@ def test_every_listed_name_can_sign() -> None:
 
     assert listed
     assert [] == [name for name in listed if verdict(read(f"Approved - {name}")).verdict is not Meaning.APPROVE]
+
+
+@pytest.mark.parametrize("text", ["approved /Jan", "godkänt //Anna", "ok, mvh Lars", "ja. LG Petra", "ok, gr. Jan"])
+def test_a_short_signature_changes_no_answer(text: str) -> None:
+    """Slashes and short closing formulas sign a message on one line, too."""
+    assert verdict(read(text)).verdict is Meaning.APPROVE
+
+
+@pytest.mark.parametrize("text", ["approved /Staging", "ok, mvh only Staging", "ja. LG morgen", "yes, regards in prod"])
+def test_other_words_are_no_signature(text: str) -> None:
+    """They may limit the yes."""
+    assert verdict(read(text)).verdict is Meaning.UNCLEAR
+
+
+@pytest.mark.parametrize("text", ["Sent from my iPhone\n\nYes, run it", "Yes, run it\n\n- Sent from my iPhone"])
+def test_a_devices_line_above_or_below_the_answer_is_no_part_of_it(text: str) -> None:
+    """Some mail programs put it on top, some begin it with a dash."""
+    assert verdict(read(text)).verdict is Meaning.APPROVE

@@ -1,4 +1,4 @@
-"""Adds the table of the service's latest message in each private conversation."""
+"""Adds the table `talks`: the id of the service's latest message in each private conversation."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop the table. Without a known latest message, a reply in a private conversation gets a question back."""
+    """Drop the table. After that, the service answers a reply in a private conversation by asking for the call."""
     op.drop_table("talks")

@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Create the table. Older messages are bound to no call, so a reply to such a message gets a question back."""
+    """Create the table. It has no older messages, so the service answers a reply to those by asking for the call."""
     op.create_table(
         "messages",
         sa.Column("message", sa.String(), nullable=False),
@@ -26,5 +26,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop the table. After that, a reply to a message of the table gets a question back."""
+    """Drop the table. After that, the service answers a reply to its message by asking which call is meant."""
     op.drop_table("messages")

@@ -1,7 +1,7 @@
 """Adds MACs to claims, results, events, cards, prompts, moves and messages.
 
-Adds one line with a MAC to the record. This line holds a digest of all earlier hashes, because those were made without
-a key.
+Until this revision, the hashes of the record's lines were made without a key. Therefore the migration adds one line
+that holds a digest of all earlier hashes, and has a MAC.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ _NEW |= {"moves": ("mac",), "talks": ("mac",)}
 
 
 def upgrade() -> None:
-    """Add the columns, and a MAC to every row. From then on, a row without a MAC counts as forged."""
+    """Add the columns for the MACs (`_NEW`), and a MAC to every row.
+
+    From then on, a row without a MAC counts as forged.
+    """
     for table, columns in _NEW.items():
         for column in columns:
             op.add_column(table, sa.Column(column, sa.String(), nullable=True))
@@ -74,7 +77,7 @@ def _seal_kept(keys: Keyring) -> None:
 
 
 def _seal_record(keys: Keyring) -> None:
-    """Add a line that has a MAC and holds a digest of all hashes so far.
+    """Add a line to the record that has a MAC, and holds a digest of the hashes of all earlier lines.
 
     The older hashes were made without a key, so anybody could change the lines and compute the hashes again.
     """
@@ -97,7 +100,7 @@ def _write(statement: str, *values: object) -> None:
 
 
 def downgrade() -> None:
-    """Drop the columns. The line stays in the record."""
+    """Drop the columns for the MACs. The line that `_seal_record` added stays in the record."""
     for table, columns in _NEW.items():
         with op.batch_alter_table(table) as batch:
             for column in columns:

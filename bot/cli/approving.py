@@ -87,8 +87,9 @@ def show(target: Target, config: Config = None, socket: SocketFile = None, json:
 
 
 def _where(row: dict[str, Any]) -> str:
-    """Return the place where a card arrived, or the place and the reason if it didn't; '' for other lines of the
-    record.
+    """Return the place where a card arrived, as text, for a line of the record about a card.
+
+    If the card didn't arrive, the text has the place and the reason. Return '' for a line about another event.
     """
     from hitl.cards.text import one_line
 
@@ -184,7 +185,7 @@ def _confirms(confirm: str | None, target: str) -> bool:
 
 
 def _left(call: dict[str, Any]) -> str:
-    """Return the time that people still have to answer, as text, such as `4:59 left`."""
+    """Return the time that is left for an answer to a request, as text, such as `4:59 left`."""
     from hitl.cards.lines import time_left
 
     left = datetime.fromisoformat(call["expires_at"]) - datetime.now(UTC)

@@ -58,9 +58,10 @@ def ask(
 ) -> None:
     """Ask a person, wait, and run CMD only if the answer is yes.
 
-    Exits with CMD's status; without CMD 0 means approved. 10 rejected (the reason is on stderr), 11 expired, 12 denied
-    by the policy, 13 unavailable, undeliverable or tampered, 14 withdrawn, 15 released to another waiter already, 16
-    not waited for, 17 lapsed, 2 usage.
+    Exits with CMD's status; without CMD 0 means approved. If CMD didn't run: 10 rejected (the reason is on stderr), 11
+    nobody answered in time, 12 denied by the policy, 13 unavailable, undeliverable or tampered, 14 withdrawn, 15
+    another process with the same key has the approval, 16 not waited for (--no-wait), 17 approved but not run in time,
+    2 usage.
 
     It says on stderr what it waits for, and each change. After a rejection by a button, that person has 60 seconds to
     give a reason. The command ends with 10 when the reason comes, when that time is over, after Ctrl-C, or at once with
@@ -94,8 +95,8 @@ def wait(
 ) -> None:
     """Wait until a request is decided.
 
-    Exits with 0 if it was approved or allowed, else with the status of `sayso ask`. It takes nothing over and withdraws
-    nothing: the requester still runs the request. Ctrl-C ends only the wait, with 130.
+    Exits with 0 if it was approved or allowed, else with the status of `sayso ask`. It doesn't run the request and
+    doesn't withdraw it: the requester still runs the request. Ctrl-C ends only the wait, with 130.
 
     Example: sayso wait K7Q2MX
     """

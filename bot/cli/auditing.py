@@ -27,7 +27,8 @@ class Format(StrEnum):
     CSV = "csv"
 
 
-#: The columns of `audit export --format csv`, in this order. Only the JSON format has the other fields of a line.
+#: The columns of `audit export --format csv`, in this order. A line of the record has more fields; only the JSON format
+#: exports them.
 _CSV = (
     *("timestamp", "event_type", "event", "correlation_id", "short", "decision", "status", "risk_level"),
     *("tool", "params", "user", "requester", "agent", "surface", "origin", "reason", "timeout_seconds"),
@@ -85,8 +86,9 @@ def history(
 ) -> None:
     """List requests and their outcomes, the newest first.
 
-    An option may be given several times; a request must meet each kind of option that is given. It reads the database
-    itself, so run it as the service's user. It changes nothing.
+    An option may be given several times: `--risk high --risk critical` lists requests of either risk. A request is
+    listed only if it fits every kind of option. The command reads the database itself, so run it as the service's user.
+    It changes nothing.
 
     Example: sayso history --since 24h --status rejected
     """
@@ -112,9 +114,9 @@ def history(
 def verify(config: Config = None, json: AsJson = False) -> None:
     """Verify that nobody changed the record.
 
-    It names each request, vote and line that was changed, removed or inserted, and then exits with 1. It also counts
-    the requests that retention archived and those whose arguments it erased. These are no faults. It reads the database
-    itself, so run it as the service's user. It changes nothing.
+    It names each request, each vote and each line of the record that was changed, removed or inserted, and then exits
+    with 1. It also counts the requests that retention archived and those whose arguments it erased. These are no
+    faults. It reads the database itself, so run it as the service's user. It changes nothing.
 
     Example: sayso audit verify
     """
@@ -152,7 +154,8 @@ def query(
 ) -> None:
     """List lines of the record, the newest first.
 
-    An option may be given several times; a line must meet each kind of option that is given.
+    An option may be given several times: `--risk high --risk critical` lists lines of either risk. A line is listed
+    only if it fits every kind of option.
 
     Example: sayso audit query --event-type hitl_decision --status rejected --since 7d
     """
@@ -214,8 +217,9 @@ def export(
 def stats(since: Since = None, until: Until = None, config: Config = None, json: AsJson = False) -> None:
     """Count requests, their outcomes, and the time to decisions.
 
-    It lists the tools that were denied most, that most often got no answer, and that ran longest. It also counts
-    approvals within 2 seconds of the request: nobody has read the card by then.
+    It lists three groups of tools: those whose requests were denied most, those whose requests most often got no
+    answer, and those that ran longest. It also counts approvals within 2 seconds of the request: nobody has read the
+    card by then.
 
     Example: sayso stats --since 30d
     """
@@ -362,7 +366,10 @@ def _cell(value: Any) -> str:
 
 
 def _summary(head: str, told: dict[str, Any]) -> str:
-    """Return one line of text: the number of requests, the decisions, the results, and the time until decisions."""
+    """Return one line of text about a group of requests.
+
+    It has the number of requests, of each decision, and of each result of a run, and the time until decisions.
+    """
     rates = told["rates"]
     shares = (
         say("stats.share", count=count, what=name, percent=_percent(rates[name]))

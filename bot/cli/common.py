@@ -35,7 +35,10 @@ SocketFile = Annotated[Path | None, typer.Option("--socket", help="The service's
 
 
 def _refs() -> list[tuple[str, str]]:
-    """Return the ref and headline of each pending request, for a shell's completion. Return [] if the service fails."""
+    """Return the ref and headline of each pending request, for a shell's completion.
+
+    Return [] if the service can't be reached or refuses.
+    """
     try:
         with connect(None, None, shown=True) as client:
             return [(call["short"], call["headline"]) for call in pending_calls(client)]
@@ -166,7 +169,7 @@ class Kept(NamedTuple):
 def kept_files(found: Settings, *, there: bool = True) -> Kept:
     """Return the path of the database, the keys of its MACs, and its mark.
 
-    If there is no database, exit 1; with `there=False`, return its future path.
+    If there is no database, exit 1. With `there=False`, return the path where the database will be.
     """
     from adapters.database.keys import read
     from adapters.database.mark import Mark

@@ -1,4 +1,6 @@
-"""`deploy telegram` sets up the bot at Telegram. `deploy slack` checks the app at Slack, or prints its manifest."""
+"""`deploy telegram` sets up the bot in Telegram. `deploy slack` checks the app's settings in Slack, or prints its
+manifest.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ def telegram(
     """Set up this bot at Telegram.
 
     It checks the token, and sets the webhook or polling. It also sets the commands and descriptions in four languages.
-    Run it again after each change of these settings. It leaves alone what is already right.
+    Run it again after each change of these settings. It changes only what differs from the settings.
 
     Example: sayso deploy telegram
     """

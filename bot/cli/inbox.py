@@ -90,7 +90,8 @@ class _Answering:
     def _approved(self) -> bool:
         """Send an approval. If the request is a question, ask for the answer's words and send them too.
 
-        If the request needs a reason or a second yes, ask for it. Return whether the prompt is done with the request.
+        If the request needs a reason or a second approval, ask for it. Return whether the prompt is done with the
+        request.
         """
         if self._asks:
             return self._ends(self._sent("approve", reason=self._prompt(say("inbox.answer")).strip() or None))

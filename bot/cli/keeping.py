@@ -62,9 +62,10 @@ def restore(
 ) -> None:
     """Put a backup in place of the database; stop the service first.
 
-    The old database is kept in the state folder. Requests that have run since the backup may be open in the backup. The
-    mark is a file that notes how long the record was. If the mark shows that the record has grown since the backup, or
-    if there is no mark, the next start ends all open requests. Approvals of them then don't count.
+    The old database is kept in the state folder. A request that has ended since the backup may still be pending or
+    approved in the backup. The mark is a file that notes how long the record was. If the mark shows that the record has
+    grown since the backup, or if there is no mark, the next start ends all requests that haven't ended. Approvals of
+    them then don't count.
 
     Tokens that were revoked since the backup are revoked again. If the old database can't tell which tokens these are,
     the command asks for `--tokens`: `end` revokes all tokens of the backup, and `keep` lets them work.

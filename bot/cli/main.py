@@ -128,8 +128,8 @@ def _end(error: OSError) -> NoReturn:
         tell(explained(error), "red")
         sys.exit(1)
     tell(say("command.full", error=error.strerror), "red")
-    # The rest of the buffer can't be written either. A normal end would try again and print an error about it, so this
-    # ends the process at once.
+    # The rest of the output can't be written either. A normal end of Python would try again and print an error about
+    # it, so this ends the process at once.
     os._exit(1)
 
 

@@ -1,4 +1,4 @@
-"""`sayso init mcp CLIENT`: moves the servers of an MCP client behind the gateway, or back."""
+"""`sayso init mcp CLIENT`: moves an MCP client's servers to Sayso's gateway, or back to the client."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 
 def move(name: str | None, client_file: Path | None, settings: Path, folder: Path, *, yes: bool, remove: bool) -> None:
-    """Move the named client's servers behind the gateway, or with `remove` move them back. Exit 2 if that fails."""
+    """Move the named client's servers to the gateway. With `remove`, move them back to the client. Exit 2 if that
+    fails.
+    """
     from bot.mcp_clients import McpClient, carry_out, plan, take_back, usual_file
 
     if name not in set(McpClient):

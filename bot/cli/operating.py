@@ -50,8 +50,8 @@ def reload(config: Config = None, socket: SocketFile = None, json: AsJson = Fals
         with connect(config, socket) as client:
             taken = client.call("reload")
     except ClientError as error:
-        # The service refuses a user who is not an operator. But the service's own user must always be able to reload,
-        # so this sends the service a signal, which that user could do anyway.
+        # The service refuses a user who is not an operator. But the service's own user must always be able to reload.
+        # That user may send the service a signal, so this sends the signal for reloading.
         if error.code != NotApprover.code or socket is not None or not _signalled(settings(config).folder("state")):
             raise
         tell(say("reload.signalled"), "yellow")
@@ -77,8 +77,9 @@ def revoke(
     It applies at once. The list covers the last 7 days.
 
     They can't ask, see, approve, claim or withdraw any more, even if a list names them. A request that they approved
-    doesn't run unless it has begun. Their pending requests and those of their agents are withdrawn. The name is kept
-    in the file `revoked` of the state folder. To give the rights back, remove its line there and run `sayso reload`.
+    doesn't run any more; a run that has begun goes on. Their pending requests and those of their agents are withdrawn.
+    The name is kept in the file `revoked` of the state folder. To give the rights back, remove its line there and run
+    `sayso reload`.
 
     Run it as the service's own user or as root.
 

@@ -271,9 +271,9 @@ def suggest(
     """Suggest rules for requests that were always approved.
 
     It prints a whole policy that adds the rules to the policy that applies now. Its comments list the past requests on
-    which the verdict would differ. Each rule allows one tool with exactly the approved arguments. It suggests no rule
-    for requests of high or critical risk, or for requests that were once rejected, withdrawn or left unanswered.
-    Approvals within 2 seconds don't count. Nothing is changed.
+    which the verdicts of the two policies differ. Each rule allows one tool with exactly the approved arguments. It
+    suggests no rule for requests of high or critical risk, or for requests that were once rejected, withdrawn or left
+    unanswered. Approvals within 2 seconds don't count. Nothing is changed.
 
     Example: sayso policy suggest --since 90d > suggested.yaml
     """
@@ -309,7 +309,8 @@ def _past(config: Path | None, since: str | None) -> list[Call]:
 
 
 def _read(file: Path | None, preset: Preset | None, config: Path | None) -> tuple[str, str]:
-    """Return the name and the text of the named policy: a file, a preset, or else the policy of the settings.
+    """Return the name and the text of a policy: the named file, the named preset, or without either the policy of the
+    settings.
 
     Exit 2 if both a file and a preset are named, or if the policy can't be read.
     """

@@ -55,7 +55,7 @@ def parse(
 def evaluate(
     file: Annotated[Path, typer.Argument(help='Labelled replies: {"text", "label", "also_ok"?, "reason"?} a line.')],
 ) -> None:
-    """Measure how many replies of a labelled file Sayso understands. The figures are one JSON object.
+    """Measure how many replies of a labelled file Sayso understands. The result is one JSON object of numbers.
 
     Example: sayso replies eval corpus.jsonl
     """
@@ -97,7 +97,7 @@ def _asked(line: str, number: int) -> dict[str, Any]:
 
 
 def _parsed(asked: dict[str, Any]) -> dict[str, Any]:
-    """Return the readings of a reply and their common verdict, as JSON types."""
+    """Return, as JSON types, how Sayso understands a reply: the verdict on the whole reply, and its readings."""
     from hitl.cards.wording import sentence
     from hitl.replies import Reading, read, verdict
 

@@ -103,7 +103,7 @@ def chat(config: Config = None, socket: SocketFile = None) -> None:
 
 
 def _own_wording(config: Path | None) -> Wording:
-    """Return the wording in the language that the settings give this user.
+    """Return the wording in the language that the settings name for the user of this process.
 
     Return English if this user can't read the settings.
     """
@@ -128,7 +128,7 @@ class Listening:
     def talk(self, lines: Iterable[str]) -> None:
         """Send the lines one by one. Before each further line, wait for the answer to the line before.
 
-        Raises the service's error, the error of a broken connection, or an error of `show`.
+        Raises the service's error, the error of a broken connection, or an error of the function that shows the texts.
         """
         listener = threading.Thread(target=self._listen, daemon=True)
         listener.start()

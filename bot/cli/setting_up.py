@@ -147,11 +147,12 @@ def init(
 ) -> None:
     """Write a first configuration, or add to one.
 
-    It adds a chat platform, or the servers of an MCP client. Or it puts a coding agent's tool calls behind the service.
+    It can add a chat platform or the servers of an MCP client. It can also install a coding agent's hook, so that the
+    service decides on the agent's tool calls.
 
-    At a terminal it asks whether you are the only approver. If you are, your own yes counts up to high risk, here and
-    on your phone; critical requests still need a second person. Then it offers each surface in turn, and runs `doctor`.
-    It asks nothing if an option says who may ask or approve.
+    At a terminal it asks whether you are the only approver. If you are, you may approve your own requests up to high
+    risk, here and on your phone; critical requests still need a second person. Then it offers each surface in turn, and
+    runs `doctor`. It asks nothing if an option says who may ask or approve.
 
     Example: sayso init --approver local:1001 --runtime /tmp/sayso
 
@@ -212,7 +213,10 @@ def doctor(config: Config = None, json: AsJson = False) -> None:
 
 
 class _People(NamedTuple):
-    """The options of `init` about people. `alone` says whether the person is the only approver; None if nobody said."""
+    """The options of `init` about people.
+
+    `alone` says whether the person is the only approver. It is None if no option and no answer says it.
+    """
 
     requesters: list[str] | None
     approvers: list[str] | None
@@ -317,7 +321,7 @@ def _gate(host: str, config: Path | None, words: list[str], wait_s: int | None, 
         raise typer.Exit(take_out(host, words))
     if config is None and (found := find_config(None)) and found.absolute().parent == Path.cwd():
         # The installed hook will always use these settings. The current folder may be somebody else's project, so
-        # `init` takes the settings in it only if the option names them.
+        # `init` takes the settings in this folder only if the option `--config` names the file.
         fail(say("init.named", file=found.name), 2)
     raise typer.Exit(set_up(settings(config, ruling=True), host, words, wait_s))
 
@@ -344,9 +348,9 @@ _WAYS = {Platform.TELEGRAM: (Receive.POLLING, Receive.WEBHOOK), Platform.SLACK: 
 
 
 def _way(platform: Platform, receive: Receive | None) -> Receive:
-    """Return how the platform sends events: as the option says, or else in the platform's usual way.
+    """Return how the platform sends events: as the option `--receive` says, or else in the platform's usual way.
 
-    Exit 2 if the platform doesn't offer the option's way.
+    Exit 2 if the platform can't send events in that way.
     """
     ways = _WAYS[platform]
     if receive is not None and receive not in ways:

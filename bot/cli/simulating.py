@@ -42,7 +42,7 @@ def telegram(
 ) -> None:
     """Run a simulated Telegram on this machine.
 
-    It says which settings the bot needs, then lets you act as people.
+    It prints the settings that the bot needs. Then you can write messages and press buttons as each of the people.
 
     Example: sayso simulate telegram --person ada --person ben
     """
@@ -65,7 +65,7 @@ def slack(
 ) -> None:
     """Run a simulated Slack on this machine.
 
-    It says which settings the app needs, then lets you act as people.
+    It prints the settings that the app needs. Then you can write messages and press buttons as each of the people.
 
     Example: sayso simulate slack --person ada --person ben
     """
@@ -83,7 +83,7 @@ def model(
 ) -> None:
     """Run a simulated model on this machine. It answers as a script says.
 
-    It says which settings the agent needs.
+    The command prints the settings that the agent needs.
 
     Example: sayso simulate model script.json
     """

@@ -81,7 +81,7 @@ def _untried(config: Path | None, socket: Path | None, tests: list[_Test]) -> li
 
 
 def _withdraw(tests: list[_Test]) -> None:
-    """Withdraw each test's request, if it is pending."""
+    """Withdraw the requests of these tests that are pending."""
     for one in tests:
         one.withdraw()
 
@@ -137,8 +137,8 @@ class _Test:
             try:
                 self._client.call("release", ref=self.call["ref"])
             except ClientError as error:
-                # The test is only about the approver's answer, which has arrived. Nothing runs, with or without the
-                # release.
+                # The test is only about the approver's answer, which has arrived. The request isn't run, even if the
+                # service refuses the release.
                 tell(error.message, "red")
         return bool(self.call["status"] != "pending")
 
@@ -151,7 +151,7 @@ class _Test:
                 tell(error.message)
 
     def lines(self) -> Iterator[str]:
-        """Yield lines of text about the answer to the request, and about each card that didn't arrive."""
+        """Yield lines of text: one about the answer to the request, and one about the cards that didn't arrive."""
         name, call, line = self._name, self.call, self._decision()
         if call is None:
             yield say("test.failed", name=name, error=self._made["error"])
@@ -195,8 +195,10 @@ class _Test:
         return say("test.name", name=name, surface=surface) if surface else str(name)
 
     def _answered(self) -> bool:
-        """Return whether the approver gave the answer. If the request tests one surface, the answer must come from
-        there.
+        """Return whether the approver gave the answer.
+
+        If the request tests one surface, the answer must come from that surface. Other requests may be answered
+        anywhere.
         """
         line = self._decision()
         there = line is not None and self._made["surface"] in {None, _surface(line)}

@@ -19,13 +19,14 @@ from hitl.proof.canonical import canonical
 
 #: The number of requests that a Shift names as examples.
 EXAMPLES = 5
-#: Seconds. An approval that came sooner after the request doesn't count, because the person can't have read the card.
+#: Seconds. An approval that comes sooner after its request doesn't count: nobody can have read the card.
 READ_S = 2.0
 #: The parts of a verdict that two policies may set differently for the same action.
 _PARTS = ("risk", "approvers", "exclude_requester", "require_reason", "timeout_s")
 _ID_DIGITS = 8
-#: A key that begins with one of these names no single argument: `/` begins a JSON pointer, `@` a role, and `*` means
-#: every argument. The empty key isn't a name either.
+#: No rule is suggested for an argument whose name begins with one of these signs, because such a key of a condition has
+#: another meaning: `/` begins a JSON pointer, `@` a role, and `*` means every argument. '' is here for the empty name,
+#: which can't be a key.
 _KEY_SIGNS = frozenset(("", "/", "@", "*"))
 #: Types of values that the condition `eq` compares exactly.
 _EXACT = frozenset((str, int, bool, type(None)))
@@ -36,8 +37,9 @@ class Shift(Struct, frozen=True):
 
     `before` and `after` are the actions of the old and the new policy. `rule` is the new policy's deciding rule, or the
     verdict's reason, such as `default_action`, if no rule decided. If the actions are equal, `changes` holds the other
-    parts of the verdict that differ: name, old value, new value. `decisions` counts the recorded decisions on these
-    requests. `examples` are up to EXAMPLES short refs, the latest first.
+    parts of the verdict that differ: name, old value, new value. `count` is the number of requests. `decisions` counts
+    the decisions that the record has for these requests: `{"approved": 3}`. `examples` are up to EXAMPLES short refs,
+    the latest first.
     """
 
     before: str
@@ -57,7 +59,7 @@ class Backtest(Struct, frozen=True):
 
 
 def backtest(before: Policy, after: Policy, calls: Iterable[Call]) -> Backtest:
-    """Judge recorded requests by two policies, and return the differences of the verdicts."""
+    """Judge recorded requests by two policies, and return a Backtest: the requests on which the two verdicts differ."""
     count = 0
     groups: dict[tuple[str, str, str, tuple[tuple[str, Any, Any], ...]], list[Call]] = defaultdict(list)
     for call in calls:
@@ -116,10 +118,11 @@ class Suggestion(Struct, frozen=True):
 
 
 def suggest(calls: Iterable[Call], policy: Policy, *, least: int) -> list[Suggestion]:
-    """Suggest rules for requests of low or medium risk that were approved at least `least` times.
+    """Return suggested rules for requests of low or medium risk that were approved at least `least` times.
 
-    `policy` is the policy that applies now; it must ask about these requests. A suggested rule allows one tool with
-    exactly the approved arguments. An approval within READ_S seconds doesn't count.
+    `policy` is the policy that applies now. It must still ask about at least one of the requests. A suggested rule
+    allows one tool with exactly the approved arguments. An approval less than READ_S seconds after its request doesn't
+    count.
 
     No rule is suggested for a request that was once rejected, withdrawn or left unanswered, even in another folder. No
     rule is suggested if an argument isn't a text, a whole number, true, false or null, or if the name of the tool or of
@@ -152,8 +155,9 @@ def _suggestion(group: Sequence[Call], policy: Policy, least: int) -> Suggestion
 def _when(call: Call) -> list[dict[str, Any]] | None:
     """Return the conditions of a rule that holds only for the arguments of this call.
 
-    Return None if the call has no arguments, or if a value or a key can't be compared exactly. For a command that the
-    caller runs, each word is compared, and a last condition excludes further words.
+    Return None if the call has no arguments, if a value's type isn't in _EXACT (such as a list), or if a key begins
+    with a sign in _KEY_SIGNS. For a command that the caller runs, there is a condition for each word, and a last
+    condition that no word follows.
     """
     args = dict(call.arguments)
     words = args.pop("argv") if asked_of(call).is_command else []

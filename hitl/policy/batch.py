@@ -10,7 +10,8 @@ from typing import Any
 from hitl.policy.engine import Policy, load
 from hitl.policy.model import PolicyCall, PolicyInvalid, Reason
 
-# The policy of a row that names contenox's built-in fallback instead of a document. It asks about every call.
+# The policy of a row with the policy name BUILTIN_FALLBACK. It is contenox's built-in policy (module
+# `dialects.contenox`), and asks about every call.
 _FALLBACK = '{"default_action": "approve", "rules": []}'
 
 
@@ -20,13 +21,14 @@ def _loaded(document: str) -> Policy:
 
 
 def evaluate_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Judge ``{"id", "policy", "tools", "tool", "args", "cwd"?, "annotations"?}``.
+    """Return the verdict on one row: ``{"id", "policy", "tools", "tool", "args", "cwd"?, "annotations"?}``.
 
-    The answer has ``id``, ``action``, ``rule``, ``refused``, ``reason``, ``risk`` and ``programs``. If the policy is
-    invalid, the action is deny, ``refused`` is true, and ``problems`` says why.
+    The result has ``id``, ``action``, ``rule``, ``refused`` and ``reason``. If the policy is valid, it also has
+    ``risk``, ``why``, ``timeout_s``, ``on_timeout``, ``message`` and ``programs`` (the programs that the call's command
+    would run). If the policy is invalid, the action is deny, ``refused`` is true, and ``problems`` says why.
 
-    A row whose arguments aren't an object is denied, because no real call has such arguments. A verdict without the
-    arguments would be about a different call.
+    A row whose arguments aren't an object is denied, also with ``problems``, because no real call has such arguments. A
+    verdict without the arguments would be about a different call.
     """
     document = row.get("policy")
     try:

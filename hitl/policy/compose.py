@@ -2,8 +2,9 @@
 
 The document's ``forbid`` and ``risk_rules`` are added to the preset's. An action of the document (``default_action``,
 ``risk.<level>.action``) counts only if it is stricter than the preset's, so the document can't allow a call that the
-preset's action denies. The document's ``defaults`` and timeouts of levels replace the preset's, because a longer wait
-allows nothing. A card of the document replaces the preset's card for the same tool, because a card decides nothing.
+preset's action denies. The document's ``defaults`` and its timeouts for risk levels replace the preset's, because a
+longer wait allows nothing. A card of the document replaces the preset's card for the same tool, because a card decides
+nothing.
 """
 
 from __future__ import annotations
@@ -71,7 +72,10 @@ def _lists(checked: Checked) -> tuple[tuple[Rule, ...], ...]:
 
 
 def _together(first: Checked, then: Checked) -> Checked:
-    """Join two documents; the rules of the first come before the rules of the second."""
+    """Join two documents. The rules of ``first`` come before the rules of ``then``.
+
+    The stricter action counts. For each other setting, the value in ``first`` counts, or else the value in ``then``.
+    """
     stated = first.content.get("defaults", {})
     levels = {level: _level(level, first, then) for level in RISKS}
     return replace(
@@ -115,7 +119,7 @@ def _level(level: Risk, first: Checked, then: Checked) -> Level:
 def _appended(first: Sequence[Rule], then: Sequence[Rule]) -> tuple[Rule, ...]:
     """Join two lists of rules. The ``path`` of each rule of the second list gets the rule's index in the joined list.
 
-    If a rule of the second list has no id, the name of its preset is put before its name.
+    A rule of the second list without an id gets its preset's name before its own name, such as ``default: rules[3]``.
     """
     placed = []
     for at, rule in enumerate(then, start=len(first)):
@@ -126,7 +130,7 @@ def _appended(first: Sequence[Rule], then: Sequence[Rule]) -> tuple[Rule, ...]:
 
 
 def _without_effect(own: Checked, preset: Checked, parsed: text.ParsedDocument) -> list[Problem]:
-    """Warn of each action of the document that has no effect because the preset's action is stricter."""
+    """Return a warning for each action of the document that has no effect, because the preset's action is stricter."""
     found = []
     stated = _default(own)
     if stated is not None and ACTIONS.index(stated) < ACTIONS.index(_stricter(None, _default(preset))):

@@ -1,7 +1,8 @@
 """The compiled policy: it judges a call in microseconds, and explains its verdicts.
 
-The rules that can apply to a tool are selected once and kept. For each call, ``index`` finds the ones among them that
-may hold, and only these are tried. ``Policy.judge_slowly`` tries every rule, and must give the same verdict.
+On the first call of a tool, the policy selects the rules that can apply to this tool, and caches them. For each call,
+``index`` finds those of the tool's rules that may hold, and only they are tried. ``Policy.judge_slowly`` tries every
+rule, and must give the same verdict.
 """
 
 from __future__ import annotations
@@ -91,7 +92,8 @@ class Outcome:
     """The action on a call, and the rule or the reason for it. ``verdicts`` caches the verdict for each risk
     assessment.
 
-    ``unsure`` says that the rule is in doubt. ``unseen`` names an argument that the rule doesn't look at.
+    ``unsure`` says that the rule's test answered UNSURE. ``unseen`` is the name of an argument that the allow rule
+    doesn't look at, or None.
     """
 
     __slots__ = ("action", "reason", "rule", "unseen", "unsure", "verdicts")
@@ -115,8 +117,8 @@ class Compiled:
     the risk that the rule sets, and ``raises`` the risk to which it raises a lower risk. ``outcome`` is the result if
     the rule holds, and ``doubt`` the result if its test answers UNSURE.
 
-    ``looks_at`` names the arguments that an allow rule looks at; if a call has others, a person is asked. It is None
-    for a rule without this limit. ``asked`` caches the outcomes that ``asking`` returns.
+    ``looks_at`` are the names of the arguments that an allow rule looks at. If a call has further arguments, a person
+    is asked. It is None for a rule without this limit. ``asked`` caches the outcomes that ``asking`` returns.
     """
 
     rule: Rule
@@ -159,7 +161,10 @@ class Compiled:
 
 
 def _is_plain(value: Any) -> bool:
-    """Return whether a value is a scalar, a list of scalars, or an object with only true, false and null."""
+    """Return whether the value of a harmless argument is plain, so that the rule needn't look at it.
+
+    A plain value is a scalar, a list of scalars, or an object with only true, false and null.
+    """
     if type(value) in values.SCALARS:
         return True
     if isinstance(value, Mapping):
@@ -167,23 +172,23 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, list | tuple) and all(type(part) in values.SCALARS for part in value)
 
 
-#: The keys by which a condition can name the command that the caller runs. All of them mean the same words.
+#: The keys by which a condition can name the command that the caller runs. All three mean the words of this command.
 _COMMANDS = frozenset(("argv", "command", f"{ROLE}command"))
 
 
 def _beside(known: Shape, role: str) -> tuple[str, ...]:
-    """Return the further arguments that a condition on this role also looks at.
+    """Return the arguments that a condition on a role looks at, besides the arguments with this role.
 
-    A condition on a command also looks at the command's working folder. Other roles have no further arguments.
+    A condition on ``@command`` also looks at the command's working folder. For any other role, return ().
     """
     return known.folder if role == "command" else ()
 
 
 def _looked_at(rule: Rule) -> frozenset[str] | None:
-    """Return the arguments that an allow rule looks at, or None if the rule accepts any further argument.
+    """Return the arguments that an allow rule looks at, or None if the rule accepts every argument.
 
-    It is None if the rule isn't an allow rule, or comes from contenox. It is also None if the rule tests or accepts all
-    arguments, or if it has neither a condition on an argument nor a kind.
+    A rule accepts every argument in these cases: it isn't an allow rule, it comes from contenox, it tests all
+    arguments, it lists ``*`` in ``harmless``, or it has neither a condition on an argument nor a kind.
     """
     if rule.action != "allow" or rule.literal or "*" in rule.harmless:
         return None
@@ -223,8 +228,8 @@ def _compile(rule: Rule, at: int, *, contenox: bool, reason: Reason = Reason.MAT
 
 
 def _use(rule: Rule, *, contenox: bool) -> ConditionUse:
-    """Return what a rule's conditions are used for, such as to allow or to set a risk. Operators compile them for that
-    use.
+    """Return the use of a rule's conditions: to allow calls, to set a risk, or to ask. Operators need it to compile
+    them.
     """
     return ConditionUse(
         loosen=_loosens(rule), textual=contenox, rating=rule.action is None, asking=rule.action == "approve"
@@ -232,7 +237,7 @@ def _use(rule: Rule, *, contenox: bool) -> ConditionUse:
 
 
 def _loosens(rule: Rule) -> bool:
-    """Return whether a rule that holds lets more calls run, because it allows calls or sets a risk below high."""
+    """Return whether a rule lets more calls run when it holds: it allows calls, or sets a risk below high."""
     if rule.action is not None:
         return rule.action == "allow"
     return rule.at_least is None and (rule.risk is None or RISKS.index(rule.risk) < risk.HIGH)
@@ -255,10 +260,10 @@ def _applies(rule: Rule, call: PolicyCall) -> bool:
 
 
 def _of_kind(rule: Rule, call: PolicyCall) -> bool:
-    """Return whether a rule is for the kind of the call's tool.
+    """Return whether one of a rule's kinds is the kind of the call's tool.
 
-    If the tool contradicts its kind in the table of tools (`disputed`), no rule that allows or lowers a risk is for it.
-    Other rules are for it if they are for its listed kind or for unknown tools.
+    If the tool contradicts its kind in the table of tools (`disputed`), return False for a rule that allows calls or
+    lowers a risk. For any other rule, return True if its kinds include the tool's kind in the table, or ``unknown``.
     """
     if disputed(call):
         return not _loosens(rule) and not {_kind(call), UNKNOWN}.isdisjoint(rule.kind)
@@ -271,7 +276,10 @@ def _kind(call: PolicyCall) -> str:
 
 
 class _Group:
-    """The rules of one list of a document. Rules that are for every tool have one shared index if there are many."""
+    """The rules of one list of a document.
+
+    If more than SMALL rules are for every tool, these rules have one index, which all tools share.
+    """
 
     __slots__ = ("_own", "_plain_paths", "_shared", "rules")
 
@@ -284,8 +292,8 @@ class _Group:
         self._own = [one for one in rules if not _is_wide(one.rule)] if shares else self.rules
 
     def of(self, call: PolicyCall) -> Index[Compiled] | None:
-        """Return an index of the rules for this call's tool that aren't in the shared index, or None without such
-        rules.
+        """Return an index of the rules for this call's tool that aren't in the shared index. Return None if there are
+        no such rules.
         """
         own = [one for one in self._own if _applies(one.rule, call)]
         return Index(own, plain_paths=self._plain_paths) if own else None
@@ -317,8 +325,8 @@ class _Plan:
     """Everything about the calls of one tool that doesn't depend on the arguments: the rules that may apply, and the
     risk.
 
-    ``quiet`` says that the document has no risk rules and that the tool runs no commands. If it is true and no rule may
-    hold for a call, the default action decides, and no argument has to be read.
+    ``quiet`` says that the document has no risk rules and that the tool runs no commands. If no rule may hold for a
+    call of a quiet tool, the default action decides, and no argument has to be read.
     """
 
     named: risk.Named
@@ -332,7 +340,7 @@ class _Plan:
 
 
 def _plan_key(call: PolicyCall) -> tuple[object, ...]:
-    """Return the key under which the plan of a call is kept: everything about the call on which the plan depends."""
+    """Return the key of a call's plan in the cache of plans: everything about the call on which the plan depends."""
     if not call.foreign and call.annotations is None:
         return call.tools, call.tool, call.is_command
     return call.tools, call.tool, call.is_command, disputed(call)
@@ -376,16 +384,17 @@ class Policy:
         return _Group(compiled, plain_paths=self._surroundings.paths is None)
 
     def with_ports(self, paths: Paths | None = None, resolver: Resolver | None = None) -> Policy:
-        """Return the same policy with these ports instead of its own.
+        """Return the same policy with another file system and another resolver of host names.
 
-        Without ``paths``, it judges paths by their text alone. Without ``resolver``, it resolves no host names.
+        Without ``paths``, the returned policy judges paths by their text alone. Without ``resolver``, it resolves no
+        host names.
         """
         return Policy(self.checked, self.name, paths, resolver)
 
     def elsewhere(self) -> Policy:
         """Return the same policy, for calls whose working folder is on another machine.
 
-        It never lists the contents of a folder to judge a command.
+        The returned policy never lists the contents of a folder to judge a command.
         """
         return Policy(self.checked, self.name, self._surroundings.paths, self._surroundings.resolver, looks=False)
 
@@ -610,7 +619,7 @@ def _with_card(verdict: Verdict, card: records.CardTerms | None) -> Verdict:
 
 
 def _written_at(compiled: Compiled) -> int:
-    """Return the index of a rule in its list of the document."""
+    """Return the index of a rule in its list: ``rules``, ``forbid`` or ``risk_rules``."""
     return int(compiled.rule.path.rpartition("/")[2])
 
 
@@ -634,8 +643,8 @@ def _shell_key(call: PolicyCall) -> str | None:
 def closing(checked: Checked, tool: str) -> Closed:
     """Return the path globs of all rules that deny or ask about calls of one tool.
 
-    ``untold`` in the result says that one of these rules also tests the path in another way, such as by a regular
-    expression.
+    ``untold`` in the result says that the globs aren't all tests of the path: one of these rules also tests the path in
+    another way, such as by a regular expression, or has a malformed glob.
     """
     call = PolicyCall("", tool, {})
     found: list[globs.Glob] = []
@@ -666,7 +675,7 @@ def load(
     document: str,
     *,
     name: str,
-    format: text.Format | None = None,  # noqa: A002 - callers know it as format=
+    format: text.Format | None = None,  # noqa: A002 - callers pass format=...
     paths: Paths | None = None,
     resolver: Resolver | None = None,
 ) -> Policy:

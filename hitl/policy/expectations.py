@@ -107,7 +107,7 @@ def _wrong(test: Any) -> str | None:
 def written_call(tool: str, args: Mapping[str, Any], **terms: Any) -> PolicyCall:
     """Return the call that a file of tests or a command line describes. `terms` are further fields of `PolicyCall`.
 
-    A call with a list `argv` is judged as a command that its caller starts, as `sayso ask NAME -- CMD` asks for it.
+    A call with a list `argv` is judged as a command that its caller starts, like the call of `sayso ask NAME -- CMD`.
     """
     seen, is_command = judged(Runs.CALLER, args)
     return PolicyCall(**{"tools": "", "tool": tool, **terms}, args=seen, is_command=is_command)

@@ -87,7 +87,11 @@ def expand_braces(pattern: str) -> list[str]:
 
 
 def _alternatives(text: str, at: int, *, nested: bool = False) -> tuple[list[list[str]], int]:
-    """Split a pattern at its braces. Return its parts, each as a list of alternatives, and the index where it ends."""
+    """Split a pattern at its braces, from the index ``at``.
+
+    Return its parts, each as a list of alternatives, and the index where the pattern ends. With ``nested``, the pattern
+    is inside braces and ends at ``,`` or ``}``.
+    """
     parts: list[list[str]] = []
     literal = ""
     while at < len(text):
@@ -198,7 +202,7 @@ class Glob:
     """
 
     text: str
-    #: Whether the glob means the same in every working folder.
+    #: Whether the glob means the same in every working folder, because each alternative begins with ``/`` or ``**``.
     absolute: bool
     #: The patterns that the braces expand to, each normalised by ``clean``. This is empty if a component has ``**`` and
     #: other characters (``a**b``).
@@ -304,7 +308,7 @@ def meets(pattern: str, others: tuple[str, ...], *, hidden: bool = True) -> bool
 
 @lru_cache(maxsize=512)
 def _ends(alternatives: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], str, re.Pattern[str] | None], ...]:
-    """Return the path components of each alternative, and its ending as ``_ending`` returns it.
+    """Return for each alternative its path components, and the two values of ``_ending``.
 
     ``meets`` compares the endings first, because most endings differ.
     """
@@ -316,9 +320,10 @@ _END = re.compile(r"(\[\^?[^\[\]\\\^/]+\])\Z|[^*?\[\]\\/]+\Z")
 
 
 def _ending(pattern: str) -> tuple[str, re.Pattern[str] | None]:
-    """Return the characters at the end of a pattern and None, or '' and the character class at its end.
+    """Return the literal end of a pattern and None, such as ``(".env", None)`` for ``*.env``.
 
-    Return '' and None if the pattern ends in anything else.
+    For a pattern that ends in a character class, such as ``*.[ch]``, return '' and the compiled class. For any other
+    pattern, return '' and None.
     """
     found = _END.search(pattern)
     if found is None:
@@ -340,7 +345,7 @@ def _meet(parts: tuple[str, ...], others: tuple[str, ...], hidden: bool) -> bool
 
 
 def _may_match(one: str, other: str) -> bool:
-    """Return whether a name could match both patterns, each of one path component. A class counts as ``?``."""
+    """Return whether a name could match both patterns. Each pattern is one path component. A class counts as ``?``."""
     first, second = (_CLASSED.sub("?", text.replace("\\", "")) for text in (one, other))
     reached = {(0, 0)}
     seen = set(reached)
@@ -396,7 +401,7 @@ class BadName(BadGlob):
 
 
 def check_name(text: str) -> None:
-    """Check that a tool can have a name, or a name that a pattern matches.
+    """Check that a tool can have the name ``text``. If the text is a pattern, check that it can match a tool's name.
 
     Raises:
         BadName: no tool can have the name, because it holds blanks, braces or signs of regular expressions, or a class
@@ -443,7 +448,10 @@ def prefixes(path: str) -> Iterator[str]:
 
 
 def literal_folder(alternative: str) -> str | None:
-    """Return the longest folder before the first wildcard, or None. Return a pattern without wildcards unchanged."""
+    """Return the folder before the first wildcard of a pattern, or None if the pattern has no such folder.
+
+    Return a pattern without wildcards unchanged.
+    """
     wild = _WILD.search(alternative)
     if wild is None:
         return alternative

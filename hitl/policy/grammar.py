@@ -1,4 +1,4 @@
-"""Describes the kinds of values in a policy document. The reader and the JSON Schema are both made from them."""
+"""Describes the kinds of values in a policy document. The reader and the JSON Schema follow these descriptions."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class EntryKind:
     only: Action | None = None
 
     def for_action(self, action: Action) -> EntryKind:
-        """Return this kind for a key that only rules with this action may have."""
+        """Return a copy of this kind for a key that is allowed only in rules with the given action."""
         return replace(self, only=action)
 
 
@@ -131,7 +131,10 @@ FLAG: Final = EntryKind(Notes.flag, {"type": "boolean"})
 
 
 def choice(options: tuple[Any, ...], fallback: Any, **more: Any) -> EntryKind:
-    """Return the kind of a value that must be one of these options. ``fallback`` replaces a wrong value."""
+    """Return the kind of a value that must be one of ``options``. ``fallback`` replaces a wrong value.
+
+    ``more`` are further keys of the JSON Schema.
+    """
     return EntryKind(lambda notes, *given: notes.choice(*given, options, fallback), {"enum": list(options), **more})
 
 
@@ -144,7 +147,7 @@ def seconds(low: int, high: int) -> EntryKind:
 def texts(takes: str, such: str, *, blank: bool) -> EntryKind:
     """Return the kind of a value that is a list of at least one text.
 
-    ``takes`` and ``such`` are the problem's message and suggestion for any other value. With ``blank``, a text may
+    For any other value, ``takes`` is the message of the problem and ``such`` its suggestion. With ``blank``, a text may
     consist of blanks.
     """
 
@@ -159,7 +162,10 @@ def texts(takes: str, such: str, *, blank: bool) -> EntryKind:
 
 
 def record(fields: Mapping[str, EntryKind], build: Callable[..., Any], *, takes: str, empty: bool = True) -> EntryKind:
-    """Return the kind of a value that is an object. Its fields are passed to ``build`` as keyword arguments."""
+    """Return the kind of a value that is an object. Its fields are passed to ``build`` as keyword arguments.
+
+    ``takes`` is the message of the problem for any other value. Without ``empty``, an empty object is a problem too.
+    """
 
     def read(notes: Notes, value: Any, path: str) -> Any:
         if not isinstance(value, dict) or not (value or empty):
@@ -181,7 +187,11 @@ def one_or_some(entry: Mapping[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def described(fields: Mapping[str, EntryKind], required: Iterable[str] = ()) -> dict[str, Any]:
-    """Return the JSON Schema of an object with these keys. A key that is for one action excludes other actions."""
+    """Return the JSON Schema of an object with these keys.
+
+    A key with ``only`` is forbidden in an object with another action. For example, a rule that denies can't have a key
+    that is only for ``approve``.
+    """
     actions = {kind.only for kind in fields.values() if kind.only}
     schema = closed({key: kind.schema for key, kind in fields.items()}, required)
     if actions:

@@ -251,8 +251,9 @@ def _rfc3986(text: str) -> Url:
 
 
 def _host(text: str) -> str:
-    """Return a host in its usual form, parsed as the URL Standard does: IPv6 in brackets, any spelling of IPv4, or a
-    domain.
+    """Return a host in its usual form, as the URL Standard parses it.
+
+    The host may be an IPv6 address in brackets, an IPv4 address in any spelling, or a domain.
     """
     if text.startswith("["):
         return str(_ipv6(text[1:-1]))
@@ -395,8 +396,10 @@ class HostList:
         return cls(frozenset(names), tuple(suffixes), tuple(networks))
 
     def exactly(self, host: str) -> bool:
-        """Return whether the host is in the list: by its name, its address or network, or a wildcard for its first
-        label.
+        """Return whether the list has the host.
+
+        The list may have the host's name, its address, a network with its address, or a wildcard: ``*.example.org`` for
+        ``www.example.org``, but not for ``a.b.example.org``.
         """
         if host in self.names or any(host[host.find(".") :] == suffix for suffix in self.suffixes):
             return True

@@ -1,9 +1,9 @@
 """Finds the rules of a list that may hold for a call, without trying each rule.
 
-A rule is filed under one of its conditions: equality and membership by value, bounds by threshold, path globs by their
-literal folder or name. Regular expressions on the same argument are searched as one set. If the value of an argument
-isn't plain (a list, or a path with two meanings), every rule that is filed under this argument is a candidate. The
-index may return too many rules, but never too few.
+The index files a rule under one of its conditions: ``eq`` and ``in`` under the value, ``lt`` and other bounds under the
+number, ``glob`` under the literal folder or file name. All regular expressions on one argument are searched at once. If
+the value of an argument isn't plain (a list, or a path with two meanings), every rule that is filed under this argument
+is a candidate. The index may return too many rules, but never too few.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _INDEXED = _NUMERIC | {"eq", "in", "glob", "matches"}
 
 
 class HasRule(Protocol):
-    """Anything that keeps the rule of a document, such as a compiled rule."""
+    """A type with the attribute ``rule``, such as a compiled rule."""
 
     @property
     def rule(self) -> Rule:
@@ -113,8 +113,8 @@ def _fits(part: Condition, *, plain: bool) -> bool:
 class _Thresholds:
     """The rules whose only condition is a bound on one argument, ordered by the bound.
 
-    All are lower bounds, or all are upper bounds. For upper bounds, ``sign`` is -1: values and bounds change signs, so
-    that the bounds become lower bounds. If a value is below ``least``, no rule holds.
+    All bounds are lower bounds, or all are upper bounds. For upper bounds, ``sign`` is -1: each value and each bound is
+    multiplied by it, which turns upper bounds into lower bounds. If a value is below ``least``, no rule holds.
     """
 
     __slots__ = ("_first", "_limits", "_places", "least", "sign")
@@ -128,7 +128,8 @@ class _Thresholds:
         self.least = self._limits[0]
 
     def find(self, value: int | Decimal, found: list[int]) -> None:
-        """Add to ``found`` the first rule whose bound is below the value, and every rule whose bound equals the value.
+        """Add to ``found`` the first rule of the list whose bound is below the value, and every rule whose bound equals
+        the value.
 
         The first rule certainly holds, so no later rule with a bound below the value can decide.
         """
@@ -146,8 +147,8 @@ class _Argument:
     """The rules that are filed under conditions on one argument.
 
     ``every`` lists the indexes of these rules. ``absent`` lists the deny and ask rules that answer UNSURE if the
-    argument is missing. It ends with the first rule that has no other condition: this rule certainly leaves a doubt,
-    and a second doubt changes nothing. ``doubted`` is the index of that rule.
+    argument is missing. The list ends with the first rule that has no other condition, because after this rule the
+    verdict is in doubt anyway. ``doubted`` is the index of that rule.
     """
 
     __slots__ = (
@@ -176,8 +177,8 @@ class _Argument:
         self._places: list[int] = []
 
     def file(self, gate: Condition, at: int, rule: Rule) -> bool:
-        """File a rule under its condition ``gate``. Return False if that isn't possible, so that the rule must always
-        be tried.
+        """File a rule under its condition ``gate``. Return False if the index can't file such a condition; the rule
+        must then always be tried.
         """
         whole = len(rule.when.parts) == 1
         filed = self._numeric(gate, at, whole=whole) if gate.op in _NUMERIC else self._textual(gate, at)
@@ -187,7 +188,7 @@ class _Argument:
                 self.absent.append(at)
                 if whole and not (
                     rule.textual and gate.op == "eq"
-                ):  # an absent argument isn't equal to the value, so the rule leaves no doubt
+                ):  # in contenox, an absent argument isn't equal to any value, so this rule answers NO
                     self.doubted = at
         return filed
 
@@ -219,8 +220,8 @@ class _Argument:
         return True
 
     def finder(self) -> Finder:
-        """Return a function of a value of this argument and a list. It adds to the list the indexes of rules that may
-        hold.
+        """Return the Finder of this argument: a function with two parameters, a value of the argument and a list. It
+        adds to the list the indexes of the rules that may hold for this value.
         """
         limits = tuple(_Thresholds(entries, sign) for sign, entries in self._bounds.items() if entries)
         textual = [
@@ -250,11 +251,11 @@ def _find_all(finders: Sequence[Finder]) -> Finder:
 
 
 def _find_text(texts: Mapping[str, list[int]], odd: list[int], every: list[int]) -> Finder:
-    """Return a finder for rules that compare the argument with texts.
+    """Return a Finder for rules that compare the argument with texts.
 
     ``texts`` files these rules by the folded text. The rules in ``odd`` compare with a number, true, false or null. A
-    text may spell such a value in many ways, so these rules are candidates for every text. ``every`` is for other
-    values.
+    text may spell such a value in many ways, so these rules are candidates for every text. For a value that isn't a
+    text, all rules in ``every`` are candidates.
     """
     most = longest_alike(texts)
 
@@ -297,7 +298,7 @@ def _find_path(folders: Mapping[str, list[int]], names: Mapping[str, list[int]],
 
 
 def _elsewhere(tops: Collection[str]) -> Callable[[str], object] | None:
-    """Return a function that tests whether a plain path is outside all of these top folders.
+    """Return a function that tests whether a plain path is outside all of these top folders, such as ``/home``.
 
     Return None if there are more than _MAX_TOPS folders.
     """
@@ -340,7 +341,7 @@ def _find_number(limits: tuple[_Thresholds, ...], every: list[int]) -> Finder:
 def _place(alternative: str) -> tuple[bool, str] | None:
     """Return the key under which a glob is filed: (False, its folder) or (True, its file name).
 
-    Return None if both have wildcards.
+    A glob without wildcards is filed under its whole path. Return None if the folder and the file name have wildcards.
     """
     folder, name = literal_folder(alternative), alternative.rpartition("/")[2]
     if folder:

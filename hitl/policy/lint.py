@@ -1,9 +1,9 @@
 """Finds rules that can never fire, and rules that are probably mistakes.
 
-A rule never fires if an earlier rule of its list applies to the same tools and has no further conditions. It also never
-fires if its own conditions contradict each other. A document with such a rule is refused. ``findings`` warns of
-probable mistakes: an allow rule before a deny rule, an allow rule for calls that leave an earlier deny rule in doubt, a
-tool group that looks like a tool, a key that looks like a path.
+A rule never fires if an earlier rule of its list applies to the same tools and has no conditions that this rule lacks.
+It also never fires if its own conditions contradict each other. A document with such a rule is refused. ``findings``
+warns of probable mistakes: an allow rule before a deny rule, an allow rule for calls that leave an earlier deny rule in
+doubt, a tool group that looks like a tool, a key that looks like a path.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def findings(checked: Checked) -> list[Problem]:
 
 
 def _before_denies(checked: Checked) -> list[Problem]:
-    """Warn of each deny rule after an allow rule that allows some of the calls which the deny rule is for.
+    """Return a warning for each deny rule after an allow rule that allows some of the deny rule's calls.
 
     If the deny rule is a preset's, an allow rule of the document with conditions is no mistake. It is probably meant as
     an exception to the preset.
@@ -82,7 +82,7 @@ def _too_early(allow: Rule, deny: Rule) -> Problem:
 
 
 def _not_told(checked: Checked) -> list[Problem]:
-    """Warn of each allow rule that doesn't require an argument which an earlier deny rule tests.
+    """Return a warning for each allow rule that doesn't require an argument which an earlier deny rule tests.
 
     For a call without that argument, nobody can tell whether the deny rule applies. So a person is asked, although the
     author meant to allow the call.
@@ -107,7 +107,9 @@ def _doubted(allow: Rule, deny: Rule, key: str) -> Problem:
 
 
 def _compared(when: When) -> list[str]:
-    """Return the arguments that the call must have, or else the condition answers UNSURE."""
+    """Return the names of the arguments that a condition compares. If a call lacks one of them, the condition answers
+    UNSURE.
+    """
     if isinstance(when, Condition):
         told = when.key in ("", ANYWHERE) or when.key.startswith(ROLE) or when.op in ("exists", "annotation")
         return [] if told else [when.key]
@@ -127,7 +129,7 @@ _TOOLS = names("bash zsh powershell read write edit grep glob ls cat rm")
 
 
 def _groups(checked: Checked) -> list[Problem]:
-    """Warn of rules whose ``tools``, the name of a group, looks like the name of one tool."""
+    """Return a warning for each rule whose ``tools``, the names of tool groups, has a name that looks like a tool."""
     used = {name for rule in _own(checked) for name in rule.tool}
     found: list[Problem] = []
     for rule in _own(checked):
@@ -146,8 +148,8 @@ def _begins_with_verb(name: str) -> bool:
 
 
 def _keys(checked: Checked) -> list[Problem]:
-    """Warn of conditions whose key has dots, such as ``user.name``. Such a key names one argument, not a value inside
-    it.
+    """Return a warning for each condition whose key has dots, such as ``user.name``. A key with dots names one
+    argument, not a value inside an argument.
     """
     found: list[Problem] = []
     for rule in _own(checked):
@@ -172,7 +174,9 @@ def _problem(rule: Rule, message: str, suggestion: str | None = "remove it, or p
 
 
 def covered(rules: Sequence[Rule]) -> list[tuple[Rule, Rule]]:
-    """Return pairs of rules: a rule, and an earlier rule that applies to every call to which the first rule applies."""
+    """Return pairs of a rule and an earlier rule. The earlier rule applies to every call to which the later rule
+    applies.
+    """
     found: list[tuple[Rule, Rule]] = []
     earlier = _Earlier()
     for rule in rules:
@@ -186,8 +190,8 @@ def covered(rules: Sequence[Rule]) -> list[tuple[Rule, Rule]]:
 class _Earlier:
     """The earlier rules of a list, each filed under one of its conditions.
 
-    An earlier rule covers a later rule only if the later rule has all of its conditions. So `cover` needs to search
-    only the rules filed under the later rule's conditions.
+    An earlier rule covers a later rule only if each condition of the earlier rule is a condition of the later rule too.
+    So `cover` needs to search only the rules filed under the later rule's conditions.
     """
 
     def __init__(self) -> None:

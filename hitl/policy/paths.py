@@ -117,9 +117,10 @@ class PathScope:
         return UNSURE if doubtful or self._wild(glob, text) or _expanded(glob, text) else NO
 
     def has_no_name(self, text: str, relevant: Callable[[str], bool]) -> bool:
-        """Return True if ``relevant`` rejects every file name that a path may mean.
+        """Return True if ``relevant`` returns False for every file name that a path may mean.
 
-        Return False if the path is ambiguous, so that only a slower check can decide.
+        ``relevant`` is a quick test of a name. Return False if the path is ambiguous, so that only a slower check can
+        decide.
         """
         readings = read_path(text, self.cwd)
         if not readings.certain or "{" in text or not text.isascii():
@@ -195,7 +196,10 @@ _VARIABLE = re.compile(r"^~[^/]*|\$\{?\w+\}?|%\w+%")
 
 
 def _expanded(glob: Glob, text: str) -> bool:
-    """Return whether a path that begins with ``~`` or holds a variable could mean a file that the glob covers."""
+    """Return whether a path that begins with ``~`` or holds a variable could mean a file that the glob covers.
+
+    Nobody knows the value of ``~`` or of the variable here, so every folder in the glob is tried.
+    """
     variables = list(_VARIABLE.finditer(text))
     if not variables:
         return False

@@ -26,8 +26,9 @@ class Document:
 
 
 class DocumentSource(Protocol):
-    """A store of named policies. Each tenant has its own policies. In an installation without tenants, the tenant is
-    ``""``.
+    """A store of named policies.
+
+    Each tenant has its own policies. An installation without tenants uses the tenant ``""``.
     """
 
     def names(self) -> list[str]:
@@ -43,8 +44,8 @@ class DocumentSource(Protocol):
 
 
 def check_names(tenant: str, name: str) -> None:
-    """Raise LookupError if the name of a tenant or of a policy isn't a plain file name, so that it could leave its
-    folder.
+    """Raise LookupError if the name of a tenant or of a policy isn't a plain file name. Another name, such as ``../x``,
+    could name a file outside the folder of policies.
     """
     if _is_name(name) is None:
         raise LookupError(f"{name!r} is not a name of a policy: letters, digits, '_', '-' and '.' only")

@@ -37,7 +37,7 @@ def proposed(document: Document, suggestions: Sequence[Suggestion]) -> str:
     another id.
 
     Raises:
-        PolicyInvalid: the document is in the format of another system, which has no such rules.
+        PolicyInvalid: the document is in the format of another system, which can't express these rules.
     """
     if document.fixed and document.name in NAMES:
         return f"version: {OURS}\npreset: {document.name}\nrules:\n{_rules(suggestions, ())}"
@@ -68,8 +68,8 @@ def proposed(document: Document, suggestions: Sequence[Suggestion]) -> str:
 def usable(document: Document, suggestions: Sequence[Suggestion]) -> list[Suggestion]:
     """Return the suggestions whose rules can be added to the document.
 
-    A suggested rule must not cover a rule of the document: a person wrote that rule for the same requests, and it could
-    never apply again. If one suggested rule covers another, only one of the two can be added.
+    A suggested rule must not cover a rule of the document. A person wrote that rule, and with the suggested rule before
+    it, it could never fire. If one suggested rule covers another, only one of the two can be added.
 
     Raises:
         PolicyInvalid: the document is in the format of another system.
@@ -118,8 +118,9 @@ def _changed(head: str, was: Any, now: Any) -> str:
 
 
 def _told(value: Any) -> str:
-    """Return a part of a verdict as text. Names are joined by "+". A part that isn't set is "-". Booleans are as in
-    JSON.
+    """Return the value of one part of a verdict, such as `timeout_s`, as text for people.
+
+    Names are joined by "+". A part that isn't set is "-". Booleans are as in JSON.
     """
     if isinstance(value, tuple):
         return "+".join(value) or "nobody"
@@ -150,7 +151,8 @@ def _numbered(name: str, number: int) -> str:
 def _inserted(document: str, parsed: text.ParsedDocument, rules: str) -> str:
     """Return the document's text with the new rules directly below its line `rules:`.
 
-    The caller must check that the result has the wanted rules.
+    The text is inserted without a parser. So the caller must check that the result, when parsed, has the new and the
+    old rules.
     """
     lines = document.splitlines(keepends=True)
     at = next((number for number, line in enumerate(lines) if line.startswith("rules:")), None)
@@ -182,8 +184,8 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
-# A text that begins like a number is quoted. PyYAML leaves some spellings of numbers unquoted, and YAML 1.2 would read
-# them as numbers.
+# A text that begins like a number is quoted. PyYAML leaves some spellings of numbers, such as `1e3`, unquoted, and YAML
+# 1.2 would read them as numbers.
 _Dumper.add_representer(
     str,
     lambda dumper, value: dumper.represent_scalar(

@@ -176,7 +176,8 @@ _METHODS = {
     "delete": HIGH,
 }
 
-#: Expressions for options of `rm` (POSIX.1-2024, and GNU's long names): any options, a recursive one, a forced one.
+#: Expressions for options of `rm` (POSIX.1-2024, and GNU's long names): `_FLAGS` matches any options, `_RECURSE` one
+#: recursive option, and `_FORCE` one option that forces the removal.
 _FLAGS = r"(?:-\S+\s+)*"
 _RECURSE = r"(?:-\w*[rR]\w*|--recursive)"
 _FORCE = r"(?:-\w*f\w*|--force)"
@@ -249,7 +250,8 @@ _MOST_VALUES = 2_000
 _MOST_READ = 100_000
 # The SQL statements in `_PATTERNS` begin with one of these characters.
 _STATEMENTS = frozenset("dDtTaAgGrRuUiImMcC \t\n")
-#: Finds the words `rm` and `rb`. The expression begins with a letter and not with `\b`, which halves the search time.
+#: Finds the words `rm` and `rb` (`aws s3 rb` removes a bucket). The expression begins with a letter and not with `\b`,
+#: which halves the search time.
 _removes = re.compile(r"r(?<!\wr)[bm]\b").search
 _erases = re.compile(r"rf|fr|Rf|fR|mkfs|wipefs|fdisk |of=/dev/").search
 
@@ -342,7 +344,11 @@ _SYSTEM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The assessment of a tool without arguments: table entry, risk level, reason, and whether its name is known."""
+    """The assessment of a tool without arguments.
+
+    It has the tool's entry in the table of tools, the risk level, the reason, and whether the level comes from a known
+    word or kind.
+    """
 
     shape: Shape | None
     level: int
@@ -521,7 +527,7 @@ def _suspect(text: str) -> bool:
 
 
 def _loses(text: str) -> bool:
-    """Return False if the text has no word that a match of `_LOST` or `_STOPS` needs.
+    """Return False if the text has none of the words that `_LOST` and `_STOPS` look for.
 
     A search for one plain word takes a tenth of the time of a search for an expression with all words.
     """

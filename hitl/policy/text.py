@@ -43,7 +43,9 @@ class ParsedDocument:
     problems: list[Problem] = field(default_factory=list)
 
     def line(self, path: str) -> int:
-        """Return the line of the entry at a JSON pointer, or of the nearest entry above it."""
+        """Return the line of the entry at a JSON pointer. If the text has no such entry, return the line of the nearest
+        entry that would contain it.
+        """
         while path and path not in self.lines:
             path = path.rpartition("/")[0]
         return self.lines.get(path, 1)
@@ -60,7 +62,7 @@ def sniff(text: str) -> Format:
     return "json" if text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "yaml"
 
 
-def parse(text: str, *, name: str, format: Format | None = None) -> ParsedDocument:  # noqa: A002 - callers know it as format=
+def parse(text: str, *, name: str, format: Format | None = None) -> ParsedDocument:  # noqa: A002 - callers pass format=...
     """Return the parsed document. Without ``format``, the text shows whether it is YAML or JSON.
 
     Raises:

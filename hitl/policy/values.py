@@ -62,7 +62,7 @@ def leaves(value: Any, most: int = MAX_NODES) -> Iterator[Any]:
 
 
 def text(value: Any) -> str:
-    """Return the text of a scalar that conditions compare: a text unchanged, any other scalar as JSON writes it."""
+    """Return the text by which conditions compare a scalar: a text unchanged, any other scalar as JSON writes it."""
     if isinstance(value, str):
         return value
     if value is None:

@@ -40,8 +40,8 @@ class Closed:
     """The paths of one tool that rules deny or ask about.
 
     ``globs`` are the path globs of these rules. ``untold`` says that a rule also tests paths in another way.
-    ``relevant`` is a quick test of a text with many paths: it is false if no glob covers any of them. It is None if the
-    globs allow no quick test.
+    ``relevant`` gets a text with many paths, and quickly returns False if no glob covers any of the paths. ``relevant``
+    is None if the globs allow no quick test.
     """
 
     globs: tuple[Glob, ...]
@@ -93,7 +93,8 @@ class Vouching:
     def _file(self, path: str) -> int:
         """Return YES if the path is a file now, else UNSURE.
 
-        For the name of a branch or a folder, git would show all files in it.
+        If the path is a folder, or git takes it for the name of a branch, git would show all files in the folder or
+        branch.
         """
         tree = self._tree_of(path, deep=False)
         return YES if self.paths is None or (tree is not None and tree.single) else UNSURE
@@ -103,16 +104,17 @@ class Vouching:
     def _matches(self, use: PathUse, tool: str) -> int:
         """Return YES, NO or UNSURE: whether the command may use the files of a pattern, such as `*.txt`.
 
-        If no rule that denies or asks can match a file of the pattern, one example name and the links are judged.
-        Otherwise each file that the pattern matches now is judged, and the answer is YES only if the tool may use all
-        of them. The answer is at most UNSURE in three cases: the pattern matches no file, it can't be expanded, or a
-        program could take a matched name for an option.
+        If no rule that denies or asks can match a file of the pattern, two things are judged: one example name, and
+        each symbolic link that the pattern matches. Otherwise each file that the pattern matches now is judged, and the
+        answer is YES only if the tool may use all of them. The answer is at most UNSURE in three cases: the pattern
+        matches no file, it can't be expanded, or a program could take a matched name for an option.
         """
         if self._meets_none(use, tool):
             return self._any(use.path, tool)
         found = self._expanded(use.path)
         if not found and tool == READ and self._meets_none(use, tool, hidden=False):
-            # Unless asked to, a shell's wildcards match no hidden file.
+            # A shell's wildcards match no hidden file, unless a shell option or a leading dot in the pattern asks for
+            # it.
             return self._any(use.path, tool)
         if found is None or (use.dashes and any(name.startswith(("-", "+")) for name in found)):
             return UNSURE
@@ -122,9 +124,10 @@ class Vouching:
         return min(self._one(tool, name) for name in found)
 
     def _any(self, pattern: str, tool: str) -> int:
-        """Return YES, NO or UNSURE for a pattern, if no rule that denies or asks can match one of its files.
+        """Return YES, NO or UNSURE for a pattern. The caller has checked that no rule that denies or asks can match its
+        files.
 
-        One example name and the links that the pattern matches are judged.
+        One example name and the symbolic links that the pattern matches are judged.
         """
         return min(self._one(tool, _example(pattern)), self._links(pattern, tool))
 
@@ -145,7 +148,8 @@ class Vouching:
         return not closed.absolute and meets(relative, closed.alternatives, hidden=hidden)
 
     def _links(self, pattern: str, tool: str) -> int:
-        """Return YES if the tool may use the target of each symbolic link that the pattern now matches or goes through.
+        """Return YES if the tool may use the target of each symbolic link that the pattern now matches, also as a
+        folder in the middle of the path.
 
         Else return NO or UNSURE.
         """
@@ -219,7 +223,9 @@ class Vouching:
         return self._files(use, tree, tools)
 
     def _files(self, use: PathUse, tree: Tree, tools: Sequence[str]) -> int:
-        """Return YES, NO or UNSURE: whether the command may use the files of ``tree`` that it would use."""
+        """Return YES, NO or UNSURE: whether the policy allows the command to use each file of ``tree`` that it would
+        use.
+        """
         found = list(tree.files)
         if use.how == "tracked":
             known = self._tracked(use.path, tree)
@@ -285,7 +291,7 @@ class Vouching:
         known = self.paths.tracked(folder, most=MOST_ENTRIES)
         if repository is None or known is None:
             return None if known is None else tree.files
-        # git lists a submodule like a file.
+        # In git's list, a submodule is an entry like a file.
         files, above = {name.rstrip("/") for name in known}, tree.root.removeprefix(repository.root).strip("/")
         return [*known, *(name for name in tree.files if not files.isdisjoint(_above(posixpath.join(above, name))))]
 
@@ -313,7 +319,10 @@ class Vouching:
         return tree if tree is not None and tree.complete else None
 
     def _repository(self, use: PathUse) -> int:
-        """Return YES if git's settings there let no reading command run a program or show a password, else UNSURE."""
+        """Return YES if reading with git is safe in this repository, else UNSURE.
+
+        It is safe if the repository's settings let no reading command run a program or show a password.
+        """
         if self.paths is None or self.cwd is None:
             return YES
         folder = posixpath.join(self.cwd, use.path)
@@ -328,7 +337,7 @@ class Vouching:
 _ANSWERS: Final = {"allow": YES, "approve": UNSURE, "deny": NO}
 
 
-#: Characters that xargs takes for the end of a name, or removes from a name (POSIX, xargs).
+#: Characters at which xargs ends a name, or which it removes from a name (POSIX, xargs).
 _SPLITS: Final = re.compile(r"[\s'\"\\]")
 
 
@@ -357,8 +366,8 @@ def _last(alternative: str) -> str:
 
 
 def _passed_over(name: str, use: PathUse) -> bool:
-    """Return whether the command leaves a file out, because the file or its folder is hidden, or no pattern matches its
-    name.
+    """Return whether the command doesn't read a file, because the file or its folder is hidden, or no pattern matches
+    its name.
     """
     parts = name.split("/")
     hidden = [part.lower() for part in parts if part.startswith(".")]

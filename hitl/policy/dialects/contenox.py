@@ -1,4 +1,4 @@
-"""Reads contenox: a JSON document without ``version``.
+"""Reads policies of contenox, another system that asks people about tool calls: JSON documents without ``version``.
 
 A policy can use such a document directly, or it can be translated to ``version: 1``.
 
@@ -68,7 +68,7 @@ class Reader(ours.Reader):
         )
 
     def strictly(self, path: str, message: str, suggestion: str | None = None) -> None:
-        """Add a warning, not a problem, because contenox loads such a document."""
+        """Add a warning. The strict dialect adds a problem here, but contenox loads a document with this fault."""
         self.warn(path, message, suggestion)
 
     def keys(self, value: Mapping[str, Any], path: str, known: Iterable[str]) -> None:
@@ -90,7 +90,7 @@ class Reader(ours.Reader):
         return [] if value is None else super().items(value, path)
 
     def rule(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """Return the fields of a Rule, from a rule that allows, asks or denies.
+        """Return the fields of a ``Rule`` record, read from one entry of the document's ``rules``.
 
         ``exclude_requester`` and ``require_reason``, which contenox doesn't know, must be true or false.
         """
@@ -115,7 +115,10 @@ class Reader(ours.Reader):
         }
 
     def on_timeout(self, value: Any, path: str) -> None:
-        """Warn that ``approve`` is read as ``deny``, because a call that nobody answers is never approved."""
+        """Warn if ``on_timeout`` is ``approve``: it is read as ``deny``, because silence is never an approval.
+
+        Add a problem for any other value except ``deny``, '' and null.
+        """
         if value == "approve":
             self.warn(path, "'approve' is read as 'deny': silence is never an approval")
         elif value not in ("", None):
@@ -138,7 +141,9 @@ class Reader(ours.Reader):
         return min(max(value, low), high)
 
     def names(self, value: Any, path: str) -> tuple[str, ...]:
-        """Return the one name or pattern that a rule is for, or () for every name."""
+        """Return a rule's ``tools`` or ``tool`` as a tuple with one name or pattern, or () if the rule is for every
+        name.
+        """
         if value is None:
             return ()
         if isinstance(value, list):
@@ -156,7 +161,7 @@ class Reader(ours.Reader):
             self.warn(path, f"{value!r} was compared exactly in contenox; it is read as a glob if that is stricter")
 
     def group(self, value: Any, path: str) -> tuple[When, ...]:
-        """Return the conditions of a rule, which must all hold. The list may be empty."""
+        """Return the conditions of a rule. The rule holds only if all of them hold. The list may be empty."""
         return tuple(self.when(entry, pointer_below(path, at)) for at, entry in enumerate(self.items(value, path)))
 
     def when(self, value: Any, path: str) -> When:
@@ -185,7 +190,11 @@ class Reader(ours.Reader):
         return self.checked("" if given is None else given, path, op, operator, operator.contenox_check)
 
     def block(self, value: Any, path: str, known: Mapping[str, tuple[str, Callable[[Any], bool]]]) -> None:
-        """Check a block of limits, such as ``compute``, as contenox does. Warn that Sayso doesn't enforce it."""
+        """Check a section that limits an agent, such as ``compute`` (turns, tokens, models), as contenox does.
+
+        Warn that Sayso doesn't enforce the section. ``known`` maps each key to its allowed values in words, and to a
+        function that checks a value.
+        """
         if value is None:
             return
         self.warn(path, "is checked, but Sayso doesn't enforce it")
@@ -213,8 +222,8 @@ def _are_names(value: Any) -> bool:
     return named and len(value) <= _MAX_NAMES and all(len(one) <= _MAX_NAME for one in value)
 
 
-#: The blocks of limits, ``compute`` and ``attention``. Each key has its allowed values in words, and a function that
-#: checks a value.
+#: The next two tables are the sections of limits, ``compute`` and ``attention``. Each key has its allowed values in
+#: words, and a function that checks a value.
 _NAMES = (f"a list of up to {_MAX_NAMES} names", _are_names)
 _COMPUTE: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
     "maxTurns": _count(1),
@@ -283,12 +292,12 @@ def _condition(writer: Translation, part: When, rule: Rule, at: int) -> dict[str
 
 
 def _first(content: Mapping[str, Any], name: str) -> Any:
-    """Return the value of the first key with this name in upper or lower case, as `folded` does, or None."""
+    """Return the value of the first key that is ``name`` in any letter case, or None."""
     return next((entry for key, entry in content.items() if str(key).lower() == name), None)
 
 
 def _texts_of(value: str) -> list[Any]:
-    """Return a list with the text and, if the text spells a number or a boolean, that value."""
+    """Return a list with the text and, if the text spells a number or a boolean (``1``, ``true``), also that value."""
     word = {"true": True, "false": False}.get(value)
     number = values.number(value) if re.fullmatch(r"-?(?:0|[1-9]\d*)(?:\.\d+)?", value) else None
     if word is not None:

@@ -14,7 +14,7 @@ from hitl.policy.model import RISKS
 from hitl.policy.operators import OPERATORS
 from hitl.policy.operators.base import BadValue
 
-# Seconds. harombe's own timeout, for a rule without a timeout if its risk level and the section don't set one either.
+# Seconds. harombe's own timeout. It counts for a rule if the rule, its risk level and the section set no timeout.
 _TIMEOUT_S: Final = 60
 _HIGH: Final = ("high", "critical")
 _SECTION = ("enabled", "rules", "hitl_rules", "policies", "default_timeout", "timeout", "approval_timeout",
@@ -25,7 +25,10 @@ _LEVEL = ("require_approval", "timeout", "allow_skip", "require_reason")
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """The settings of one risk level, from the key ``policies``. ``asks`` is None if the level doesn't set it."""
+    """The settings of one risk level, from the key ``policies``.
+
+    ``asks`` says whether the level's calls need an approval. It is None if the level doesn't set it.
+    """
 
     asks: bool | None = None
     timeout_s: int | None = None
@@ -59,8 +62,8 @@ def read(writer: Translation, parsed: text.ParsedDocument) -> dict[str, Any]:
 def _section(writer: Translation, value: Any, path: str) -> tuple[dict[str, Any], str]:
     """Find the section about approvals. Return it, and its path in the document.
 
-    The section may be below ``security`` and ``hitl``, or be the whole document. Each other setting there is reported
-    as a difference, because Sayso doesn't follow it.
+    The section may be below ``security`` and ``hitl``, or be the whole document. Each setting next to ``security`` or
+    ``hitl`` is reported as a difference, because Sayso doesn't follow it.
     """
     if isinstance(value, list):
         return {"rules": value}, path
@@ -82,9 +85,9 @@ def _section(writer: Translation, value: Any, path: str) -> tuple[dict[str, Any]
 
 
 def _settings(writer: Translation, section: dict[str, Any], path: str) -> int:
-    """Read the settings of the section that are not rules. Add a difference for each setting that Sayso doesn't follow.
+    """Read all settings of the section except the rules and the risk levels.
 
-    Return the default timeout in seconds.
+    Add a difference for each setting that Sayso doesn't follow. Return the default timeout in seconds.
     """
     _switch(
         writer,
@@ -230,10 +233,11 @@ def _rule(writer: Translation, rule: Any, path: str, at: int, levels: Mapping[st
 
 
 def _asks(writer: Translation, rule: dict[str, Any], where: str, level: _Level) -> bool:
-    """Return whether the translated rule asks people. Add a difference if the original rule doesn't ask.
+    """Return whether the translated rule asks people for an approval.
 
-    The rule's own setting decides, or else the setting of its risk level, or else it asks. A rule always asks if its
-    level asks, or if its risk is high or critical.
+    The setting ``require_approval`` of the rule decides, or else the setting of its risk level. Without both, the
+    translated rule asks. It also asks if the risk level asks, or if the risk is high or critical; then add a difference
+    if the original rule doesn't ask.
     """
     asks = rule.get("require_approval", level.asks if level.asks is not None else True)
     if not asks and level.asks:
@@ -287,7 +291,11 @@ def _is_rule(writer: Translation, rule: dict[str, Any], path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The rule that is being translated: its place in the document, and whether it asks people or allows calls."""
+    """The rule that is being translated, and the translation that collects its differences and problems.
+
+    ``path`` is the rule's path in the document, ``where`` names it for people, and ``asks`` says whether the rule asks
+    people or allows calls.
+    """
 
     writer: Translation
     path: str

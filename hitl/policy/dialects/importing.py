@@ -5,8 +5,8 @@
     laravel-hitl   the configuration of laravel-ai-guardrails (``hitl``, ``tool_authorization``, ``modes``), or a set of
                    destructive tools: {"destructive": [...], "match": "exact" | "substring"}
 
-A difference can only make a verdict stricter. Every setting of the document is either translated or named among the
-differences. A setting without a safe meaning is refused.
+Where the verdicts differ, Sayso's verdict is stricter than the original's. Every setting of the document is either
+translated or named in the list of differences. A setting that can't be translated safely is a problem.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class Imported:
         return notes + yaml.safe_dump(self.document, sort_keys=False, allow_unicode=True, width=110)
 
 
-def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A002 - callers know it as format=
+def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A002 - callers pass format=...
     """Return the translation of another system's document, with the differences of the verdicts.
 
     Raises:
-        PolicyInvalid: the document is not well formed or has a setting without a safe meaning here, or the format is
-            unknown.
+        PolicyInvalid: the document is not well formed or has a setting that can't be translated safely, or the format
+            is unknown.
     """
     formats = get_args(ForeignFormat)
     if format not in formats:
@@ -98,10 +98,10 @@ def _without_impossible(document: dict[str, Any], writer: Translation) -> dict[s
 def _doubting(rules: Sequence[Rule]) -> set[str]:
     """Return the paths of deny and ask rules which the linter wrongly takes for rules that never fire.
 
-    An earlier allow rule covers such a rule: it has conditions, and all of them are conditions of the later rule too.
-    But if a call leaves these conditions in doubt, the allow rule is skipped, and the later rule still applies. So the
-    caller puts each condition of the later rule into a separate ``any`` group. The meaning stays the same, but the
-    linter then sees different conditions.
+    For the linter, an earlier allow rule covers such a rule, because the later rule also has all conditions of the
+    allow rule. But if a condition answers UNSURE, the allow rule is skipped, and the later rule still applies. To keep
+    the later rule, the caller puts each of its conditions into a separate ``any`` group: ``{"any": [condition]}`` means
+    the same as the condition, but the linter takes it for another condition.
     """
     return {rule.path for rule, by in covered(rules) if by.action == "allow" != rule.action and by.when.parts}
 

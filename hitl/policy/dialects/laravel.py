@@ -96,7 +96,7 @@ def _are_names(value: Any) -> bool:
 def _switches(writer: Translation, value: dict[str, Any]) -> None:
     """Add a difference for each setting of the original that could let tools run without asking people.
 
-    A policy of Sayso can't do that. The setting `mode` in sayso.toml can.
+    A policy of Sayso has no such setting. Instead, the setting `mode` in sayso.toml can be `monitor` or `off`.
     """
     hitl, modes = value.get("hitl", {}), value.get("modes", {})
     for where, switch in (("enabled", value.get("enabled", True)), ("hitl.enabled", hitl.get("enabled", True))):

@@ -1,4 +1,4 @@
-"""The dialect ``version: 1``. It is strict: an entry that can't do what it says is a problem.
+"""The dialect ``version: 1``. It is strict: an entry with a wrong value, or a rule that can never fire, is a problem.
 
 The tables at the end of this module are the grammar. The reader follows the tables, and the JSON Schema (2020-12) is
 made from them.
@@ -113,7 +113,7 @@ class Reader(Notes):
         return CardTerms(**self.record(value, path, CARD))
 
     def headline(self, value: Any, path: str) -> str:
-        """Return the template of a headline, or '' with a problem if the template can't be filled."""
+        """Return the template of a headline, or '' with a problem if the template is malformed."""
         template = self.text(value, path) or ""
         try:
             return template and check_headline(template)
@@ -138,7 +138,7 @@ class Reader(Notes):
     # --- reading rules
 
     def rules(self, value: Any, path: str, read: Callable[[dict[str, Any], str], dict[str, Any]]) -> tuple[Rule, ...]:
-        """Return the rules of one list of the document. ``read`` turns the keys of a rule into the fields of a Rule."""
+        """Return the rules of one list of the document. ``read`` makes the fields of a ``Rule`` from an entry."""
         found: list[Rule] = []
         names = set()
         for at, entry in enumerate(self.items(value, path)):
@@ -155,29 +155,31 @@ class Reader(Notes):
         return tuple(found)
 
     def rule(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """Return the fields of a Rule, from a rule that allows, asks or denies."""
+        """Return the fields of a ``Rule`` record, read from an entry of the list ``rules``."""
         found = self.record(value, path, RULE, ("action",))
         found.pop("on_timeout", None)
         return {**found, "harmless": found.get("harmless") or ()}
 
     def forbidding(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """Return the fields of a Rule, from a rule of the list ``forbid``. Such a rule denies calls."""
+        """Return the fields of a ``Rule`` record, read from an entry of the list ``forbid``. Its action is deny."""
         return {"action": "deny", **self.record(value, path, FORBID)}
 
     def risk_rule(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """Return the fields of a Rule, from a rule of the list ``risk_rules``. Such a rule sets or raises a risk."""
+        """Return the fields of a ``Rule`` record, read from an entry of the list ``risk_rules``. It sets or raises a
+        risk.
+        """
         if ("risk" in value) == ("at_least" in value):
             self.refuse(path, "needs one of 'risk' (the level) and 'at_least' (raise to it)")
         return self.record(value, path, RISK_RULE)
 
     def on_timeout(self, value: Any, path: str) -> None:
-        """Add a problem for every value except ``deny``, because a call that nobody answers is never approved."""
+        """Add a problem if the value of ``on_timeout`` isn't ``deny``, because silence is never an approval."""
         if value != "deny":
             said = f"{value!r} is not possible: silence is never an approval"
             self.refuse(path, said, "write 'on_timeout: deny' or leave it out")
 
     def names(self, value: Any, path: str) -> tuple[str, ...]:
-        """Return the names of tools, or of tool groups, that a rule is for, or () for every name."""
+        """Return a rule's ``tools`` or ``tool`` as a tuple of names and patterns, or () if it is for every name."""
         listed = value if isinstance(value, list) else [value]
         if not listed:
             self.refuse(path, "is an empty list", "leave it out to match every name")
@@ -203,7 +205,7 @@ class Reader(Notes):
             self.strictly(path, f"the name {value!r} {error}", error.suggestion)
 
     def kinds(self, value: Any, path: str) -> tuple[str, ...]:
-        """Return the kinds of tools, such as ``read``, that a rule is for."""
+        """Return a rule's ``kind`` as a tuple of kinds of tools, such as ``read``."""
         found = value if isinstance(value, list) else [value]
         if not found:
             self.refuse(path, "is an empty list", "leave it out to match every kind")
@@ -212,7 +214,7 @@ class Reader(Notes):
     # --- reading conditions
 
     def whens(self, value: Any, path: str) -> All:
-        """Return the group of a rule's conditions, which must all hold."""
+        """Return the group of a rule's conditions. The rule holds only if all of them hold."""
         if not value and isinstance(value, list):
             self.refuse(path, "is an empty list", "leave it out to match every call")
         return All(tuple(self.when(entry, pointer_below(path, at)) for at, entry in enumerate(self.items(value, path))))
@@ -288,7 +290,7 @@ class Reader(Notes):
             self.refuse(path, f"{key!r} is no role of an argument; there are {', '.join(known)}", closest(key, known))
 
     def value(self, value: dict[str, Any], path: str, op: str, operator: Operator) -> Any:
-        """Return the value of a condition, or None if the operator can't use it."""
+        """Return the checked value of a condition, or None with a problem if the operator doesn't take the value."""
         if "value" not in value and operator.valued:
             self.refuse(path, f"{op} needs a value", f"it takes {operator.takes}")
             return None

@@ -35,8 +35,9 @@ class Translation:
         return bounded
 
     def left_out(self, where: str, value: Any, why: str) -> None:
-        """Add a difference for a setting that the translation leaves out, naming all keys inside it. ``why`` is the
-        reason.
+        """Add a difference for a setting that the translation leaves out. It names all keys inside the setting.
+
+        ``why`` is the reason in words.
         """
         inside = f" ({', '.join(map(str, value))})" if isinstance(value, Mapping) and value else ""
         self.differ(where, f"left out{inside}: {why}")

@@ -35,9 +35,9 @@ Judge = Callable[[Any], int]
 class ConditionUse:
     """The use for which a condition is compiled.
 
-    ``loosen`` says that the condition loosens; otherwise it tightens. ``negated`` says that it is inside a ``not``.
-    ``textual`` says that it compares values by their text, as contenox does. ``rating`` says that its rule sets a risk,
-    and ``asking`` that its rule asks a person.
+    ``loosen`` says that the condition loosens; otherwise it tightens. ``negated`` says that the condition is inside a
+    ``not``. ``textual`` says that the condition compares values by their text, as contenox does. ``rating`` says that
+    the condition's rule sets a risk, and ``asking`` that this rule asks a person.
     """
 
     loosen: bool
@@ -60,10 +60,11 @@ class ConditionUse:
         return NO if self.loosen or (self.rating and not self.negated) else UNSURE
 
     def elsewhere(self, answer: int) -> int:
-        """Return the answer for a call without the argument, if the condition gives ``answer`` on another argument.
+        """Return the answer for a call that lacks the condition's argument, but has the tested value in another
+        argument.
 
-        A condition of an ask rule answers at most UNSURE. With YES, the rule would hold, and no later deny rule could
-        decide.
+        ``answer`` is the condition's answer for that value. A condition of an ask rule answers at most UNSURE. With
+        YES, the rule would hold, and no later deny rule could decide.
         """
         return min(answer, UNSURE) if self.asking else answer
 
@@ -85,7 +86,8 @@ class Condition:
 def over_values(key: str, judge: Judge, use: ConditionUse, cost: int = 1) -> Test:
     """Return a test that calls ``judge`` on the value of the argument ``key``.
 
-    If the value is a list, the judge gets each element. If the value is an object, the judge gets everything inside it.
+    If the value is a list, ``judge`` gets each element. If the value is an object, ``judge`` gets every scalar and
+    every key inside it. ``every`` then joins the answers to one answer.
     """
     steps = values.pointer(key)
     if key == ANYWHERE or len(steps) > 1 or key.startswith(ROLE):
@@ -110,7 +112,11 @@ def affords(scope: CallScope, value: Any, cost: int) -> bool:
 
 
 def nested(value: Any, judge: Judge, use: ConditionUse, scope: CallScope, cost: int = 1) -> int:
-    """Return the answer for a value. For a list or an object, it is the common answer for everything inside."""
+    """Return the answer for a value.
+
+    For a list, ``every`` joins the answers for the elements. For an object, the answer is YES if the condition tightens
+    and a scalar or key inside the object gives YES. Otherwise it is UNSURE.
+    """
     if isinstance(value, list | tuple):
         return every((ListElement(part) for part in value), judge, use, scope, cost)
     if isinstance(value, Mapping):
@@ -129,10 +135,10 @@ class ListElement:
 
 
 def every(items: Iterable[Any], judge: Judge, use: ConditionUse, scope: CallScope, cost: int = 1) -> int:
-    """Return the common answer for several values. With ``use.loosen``, every answer must be YES, else one YES is
-    enough.
+    """Return one answer for several values: with ``use.loosen``, YES only if every answer is YES, else YES if one is
+    YES.
 
-    Return UNSURE if the values cost more than the rest of the call's budget.
+    Return ``use.missing`` if there are no values. Return UNSURE if they cost more than the rest of the call's budget.
     """
     enough, result = (NO, YES) if use.loosen else (YES, NO)
     empty = True
@@ -148,7 +154,7 @@ def every(items: Iterable[Any], judge: Judge, use: ConditionUse, scope: CallScop
 
 
 def scoped(key: str, of: Callable[[CallScope], Judge], use: ConditionUse, cost: int = 1) -> Test:
-    """Return a test as ``over_values`` does. ``of`` makes the judge for a call. Each value costs ``cost`` units."""
+    """Return a test like that of ``over_values``. ``of`` makes the judge for a call. Testing a value costs ``cost``."""
     if key == ANYWHERE:
         anything = replace(use, rating=True, negated=False)
         return lambda scope: every(scope.leaves(), of(scope), anything, scope, cost)
@@ -192,7 +198,7 @@ SCALAR: Mapping[str, Any] = {"type": ["string", "number", "boolean", "null"]}
 class Operator:
     """An operator of conditions: which keys and values it takes, and how it is compiled."""
 
-    #: Returns the condition's value for the value in the document. Raises BadValue.
+    #: A function that takes the value in the document and returns the condition's value. It raises BadValue.
     check: Callable[[Any], Any]
     build: Callable[[Condition, ConditionUse], Test]
     #: The values that the operator takes: in words for messages (``takes``), and as JSON Schema (``schema``).

@@ -26,7 +26,7 @@ from hitl.policy.three_valued import NO, UNSURE, YES
 
 
 def programs(value: Any) -> tuple[str, ...]:
-    """Return the entries of a list of programs, as ``entries`` does.
+    """Return the entries of a list of programs, or of one text with commas.
 
     Raises:
         BadValue: no command could match an entry; the message gives a correction.
@@ -71,7 +71,9 @@ def _lacks(scope: CallScope, condition: Condition, use: ConditionUse) -> bool:
 
 
 def _named(scope: CallScope, condition: Condition, use: ConditionUse, answer: int) -> int:
-    """Return the answer, but at most UNSURE for an ask rule if the named argument doesn't hold the command."""
+    """Return ``answer``, the condition's answer for the call's command. For an ask rule, return at most UNSURE if the
+    command isn't in the argument that the condition names.
+    """
     if not use.asking or condition.key.startswith(ROLE):
         return answer
     absent = values.lookup(scope.args, values.pointer(condition.key)) is values.MISSING
@@ -89,7 +91,10 @@ def _reading(scope: CallScope, condition: Condition, use: ConditionUse) -> Shell
 
 
 def _strict(answer: int, reading: ShellReading, use: ConditionUse) -> int:
-    """Return the answer, or UNSURE if the rule allows (``use.loosen``) and a part of the line isn't understood."""
+    """Return ``answer``, the condition's answer for the line.
+
+    If the rule allows calls (``use.loosen``), return UNSURE for a line with doubts or without commands.
+    """
     return UNSURE if use.loosen and (reading.doubts or not reading.commands) else answer
 
 

@@ -90,8 +90,8 @@ def _nothing_wanted(_wanted: Any, _value: Any, _alike: int) -> int | None:
     return NO
 
 
-#: Type of the wanted value -> the function that compares it with an argument's value. The last parameter of the
-#: function is the answer for another spelling.
+#: Type of the wanted value -> the function that compares it with an argument's value. The function's parameters are the
+#: wanted value, the argument's value, and the answer for another spelling of the wanted value.
 _KINDS: dict[type, Callable[[Any, Any, int], int | None]] = {
     int: _numbers, float: _numbers, Decimal: _numbers, bool: _truths, str: _texts, type(None): _nothing_wanted,
 }  # fmt: skip

@@ -32,7 +32,8 @@ from hitl.policy.three_valued import NO, UNSURE, YES, opposite
 
 _MAX_WILD = 256
 _MIN_HINT = 3
-_HINTED_COST, _PATH_COST = 2, 40  # units of the budget for a search for a glob's literals, and for a full judgement
+# Units of the call's budget: for searching a text for a glob's literals, and for judging a path by the glob itself.
+_HINTED_COST, _PATH_COST = 2, 40
 
 
 def _globs(value: Any) -> tuple[Glob | None, ...]:
@@ -50,7 +51,7 @@ def _glob(pattern: str) -> Glob:
 
 
 def _contenox_globs(value: Any) -> tuple[Glob | None, ...]:
-    """Return the compiled glob of a contenox document, as a tuple of one.
+    """Return a tuple with the compiled glob of a contenox document.
 
     A malformed glob, which contenox loads but never matches, becomes None. The condition then answers UNSURE.
     """
@@ -153,7 +154,7 @@ def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
 
 
 def hints(globs: Sequence[Glob | None]) -> Callable[[str], bool] | None:
-    """Return a quick test of a text: False if none of the globs can cover it.
+    """Return a function that quickly tests a text: it returns False if none of the globs can cover the text.
 
     Return None if one of the globs has no literal part to search for.
     """
@@ -161,7 +162,10 @@ def hints(globs: Sequence[Glob | None]) -> Callable[[str], bool] | None:
 
 
 def _may_cover(scope: CallScope, globs: Sequence[Glob | None], text: str) -> list[Glob | None]:
-    """Return the globs that may cover a path, found by their literals. Compiling all of them would take far longer."""
+    """Return the globs that may cover a path, because the path has their literal parts.
+
+    Compiling all globs would take far longer.
+    """
     looks = ((one, hints((one,))) for one in globs)
     return [one for one, quick in looks if quick is None or not scope.paths.has_no_name(text, quick)]
 

@@ -124,8 +124,8 @@ class CallScope:
         return UNSURE if vouching is None else vouching(self.call).holds(found)
 
     def leaves(self) -> Sequence[Any]:
-        """Return every scalar in the arguments, at any depth. If there are more than MAX_WORK, ``values.CUT`` is the
-        last item.
+        """Return every scalar in the arguments, and every key, at any depth. If there are more than MAX_WORK values,
+        ``values.CUT`` is the last item.
         """
         if self._leaves is None:
             self._leaves = list(values.leaves(self.args, most=MAX_WORK))
@@ -226,7 +226,7 @@ def _effects_of(scope: CallScope, key: str) -> Effects | str | None:
 
 
 def _both(one: Effects, other: Effects | str) -> Effects | str:
-    """Return the effects of a list of words that may also be joined to one line for a shell.
+    """Return the effects of a list of words which a tool may start as a program or give to a shell as one line.
 
     ``one`` are the effects of the words without a shell, ``other`` the effects of the line.
     """
@@ -250,10 +250,10 @@ def _as_line(words: Sequence[Any]) -> str | None:
     Return None if the line would have the same effect as the words, for example if no word has a special character.
 
     Many hosts send ``["bash", "-lc", SCRIPT]`` and start these words without a shell. If a tool joins the words
-    instead, the script's first command loses its arguments, and the other commands run unchanged. So the line has no
-    other effect than the script, except in two cases. A script that redirects input could give the input to a first
-    command such as `sh`, which would run it; the whole line is returned. A first command `cd` would stay in the working
-    folder; the line of the script's other commands is returned.
+    instead, the script's first command loses its arguments, and the other commands run unchanged. So the joined line
+    does no more than the script, and None is returned. There are two exceptions. If the script redirects input, a first
+    command such as `sh` could run this input; the whole line is returned. If the first command is `cd`, the other
+    commands run in the working folder instead; the line of the other commands is returned.
     """
     few = words[:MAX_TOKENS]
     if all(isinstance(word, str) and _PLAIN_WORD.fullmatch(word) for word in few):
@@ -288,8 +288,8 @@ def _with_arguments(args: Mapping[str, Any], line: str, extra: list[str]) -> She
     """Parse the command ``line`` with the further words ``extra``.
 
     If the argument `shell` in ``args`` is true, parse the words as one line for a shell. Otherwise parse them as a list
-    of words. A tool may still give the line to a shell, so add the result of a shell too. It isn't added if ``line`` is
-    a plain name and the further words are a list.
+    of words. A tool may still give the line to a shell, so also add the commands that a shell would run. They aren't
+    added if ``line`` is a plain name and the further words are a list.
     """
     whole = " ".join((line, *extra))
     if _shell_mode(args):

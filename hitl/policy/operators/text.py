@@ -17,7 +17,8 @@ from hitl.policy.operators.base import FLAG, TEXT, BadValue, Condition, Conditio
 from hitl.policy.three_valued import NO, UNSURE, YES
 
 MAX_SUBJECT = 1_000_000
-#: Characters. For a longer text, ``credential`` answers UNSURE. Queries for a web search are shorter.
+#: Characters. For a longer text, ``credential`` answers UNSURE. The texts that it is meant for, such as the query of a
+#: web search, are shorter.
 _MAX_MASKED = 10_000
 _CREDENTIAL_COST = 40
 _PATTERN_COST = 2  # units of the call's budget (MAX_WORK) for testing one value; ``eq`` takes 1 unit
@@ -63,9 +64,10 @@ def _build_matches(condition: Condition, use: ConditionUse) -> Test:
 
 
 def pattern_set(patterns: Sequence[str]) -> Callable[[str], list[int] | None]:
-    """Return a search for several RE2 patterns at once. It returns the indexes of the patterns that it finds in a text.
+    """Return a function that searches a text for several RE2 patterns at once. It returns the indexes of the found
+    patterns.
 
-    It is faster than an ordinary RE2 search, even for a single pattern.
+    The search is faster than an ordinary RE2 search, even for a single pattern.
     """
     import re2  # noqa: PLC0415 - a native library, loaded with the first pattern
 
@@ -89,10 +91,11 @@ def required(pattern: str) -> str:
 
 
 def any_required(patterns: Iterable[str]) -> Callable[[str], object] | None:
-    """Return a quick search. If it finds nothing in a text, none of the patterns matches the text.
+    """Return a function that searches a text for the required literals of the patterns, before RE2 is called.
 
-    Return None if a pattern has no required literal, or if the search would be slow. A search for many literals is fast
-    only if they begin alike, because ``re`` then looks for that beginning first.
+    If the function finds nothing, none of the patterns matches the text. Return None if a pattern has no required
+    literal, or if the search would be slow. A search for many literals is fast only if all begin with the same
+    characters, because ``re`` looks for these first.
     """
     wanted = {required(pattern) for pattern in patterns}
     if "" in wanted or (len(wanted) > _MAX_LITERALS and not commonprefix(list(wanted))):

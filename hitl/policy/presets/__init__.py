@@ -1,8 +1,8 @@
-"""The presets that Sayso ships, as YAML files: four for whole installations, and three templates for one kind of tool.
+"""The presets that Sayso ships, as YAML files.
 
-All presets deny access to secrets, no matter which argument names the secret. Templates ask about every tool that they
-don't know. In these files, ``&NAME`` is replaced by the text NAME of ``shared.yaml``. This works only in shipped
-presets.
+Four presets are whole policies for an installation, and three are templates for one kind of tool. All presets deny
+access to secrets, no matter which argument names the secret. Templates ask about every tool that they don't know. In
+these files, ``&NAME`` is replaced by the text NAME of ``shared.yaml``. This works only in shipped presets.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def preset(name: str) -> str:
 
 
 def _filled(document: str) -> str:
-    """Return the text with each ``&NAME`` replaced by its shared text, also inside the shared texts."""
+    """Return the text with each ``&NAME`` replaced by the text NAME of ``shared.yaml``, also inside shared texts."""
     return "\n".join(_line(line) for line in document.split("\n"))
 
 

@@ -79,7 +79,7 @@ class ParsedArguments:
         return () if self.has("--exclude") or any("/" in text for text in found) else tuple(found)
 
     def guarded(self, word: ShellWord) -> bool:
-        """Return whether this word is safe as a pattern: the shell may replace it by a file name such as `-f`.
+        """Return whether a word with wildcards is safe, although the shell may replace it by a file name such as `-f`.
 
         It is safe if the program can't take such a name for a harmful option.
         """
@@ -109,7 +109,7 @@ def parse(step: Step, program: Program | None = None, skip: int = 1) -> ParsedAr
 
 
 def _subcommand(step: Step, outer: ParsedArguments) -> ParsedArguments:
-    """Return the parsed words of a sub-command, with the program's own options before it."""
+    """Return the parsed words of a sub-command, together with the options of its program that come before it."""
     rest = outer.rest
     path = outer.program.path
     for length in (2, 1):
@@ -137,7 +137,7 @@ class _Reader:
         self.plain: list[ShellWord] = []
 
     def read(self) -> None:
-        """Sort the words into ``call``. Raises NotPlain for a word that the table doesn't list."""
+        """Sort the words into ``call``, the ParsedArguments. Raises NotPlain for a word that the table doesn't list."""
         ends = self.program.ends or self.program.subcommands
         for word in self.words:
             if self.call.ended or not self._is_option(word) or self._only_text(word):
@@ -248,10 +248,11 @@ class _Reader:
         self.call.values.append((kind, value))
 
     def _may_read(self, value: ShellWord) -> bool:
-        """Return whether the program may take the value of an option after an operand for a file.
+        """Return whether the program may read a file with the name ``value``.
 
-        On some systems, options end at the first operand (POSIX, getopt). Programs with a ``style`` have their own
-        parser, which is the same on every system.
+        The word is the value of an option after an operand. On some systems, options end at the first operand (POSIX,
+        getopt), and the program then takes the value for another file. Programs with a ``style`` have their own parser,
+        which is the same on every system.
         """
         kinds = {kind for form in self.program.operands for kind in form.kinds}
         return not self.program.style and value.text is not None and not kinds.isdisjoint(("path", "named"))
@@ -287,8 +288,8 @@ class _Reader:
     def _counted(self) -> bool:
         """Return whether the number of operands is known.
 
-        It isn't known if a word may become several operands when the line runs. The last operands would then have other
-        kinds.
+        It isn't known if a word may become several operands when the line runs. With more operands, the last operands
+        would have other kinds.
         """
         return not any(word.loose for word in self.plain) and not any(map(_many, self.plain[-1:]))
 

@@ -37,8 +37,8 @@ def may_expand(text: str) -> bool:
 
 
 def template(text: str) -> str:
-    """Return unquoted text without its backslashes. ``OPEN``, ``COMMA`` and ``CLOSE`` replace its active braces and
-    commas.
+    """Return unquoted text without its backslashes. ``OPEN``, ``COMMA`` and ``CLOSE`` replace the braces and commas
+    without a backslash, which a shell may expand.
     """
     if "\\" not in text:
         return text.translate(_MARKED)
@@ -47,7 +47,7 @@ def template(text: str) -> str:
 
 
 def expand(text: str) -> list[str] | None:
-    """Return the words to which a text from ``template`` expands, or None if it has too many words or levels."""
+    """Return the words to which a text from ``template`` expands, or None if it has too many words or nested braces."""
     if text.count(OPEN) + text.count(COMMA) > _MAX_MARKS:
         return None
     found = _parsed(text)

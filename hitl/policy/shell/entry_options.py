@@ -1,4 +1,5 @@
-"""Finds an option of a policy's entry, such as ``-r`` in ``rm -r``, anywhere in a command and in any spelling.
+"""Finds an option that a policy lists, such as ``-r`` in the entry ``rm -r``, anywhere in a command and in any
+spelling.
 
 A long option may be joined to its value (``--opt=x``) or abbreviated. Short options may be combined (``-rf``) or joined
 to a value (``-ofile``). ``_SAME`` has the other spellings of an option (``-r``, ``--recursive``) from the manuals of
@@ -110,7 +111,7 @@ def _spelt(program: str, word: str | None, option: str) -> int:
 
 @lru_cache(maxsize=1024)
 def _others(program: str, option: str) -> tuple[str, ...]:
-    """Return all spellings of an option: as written, with one dash or two, and the others in the program's manual."""
+    """Return all spellings of an option: as written, with one or two dashes, and those in the program's manual."""
     found = [option]
     plain = option.lstrip("-")
     if len(plain) > 1 and not _is_cluster(program, option):

@@ -26,7 +26,7 @@ _TEXTUAL = frozenset({'"', "string_content", "$"})
 class WordReader:
     """Finds the values of the words in one shell text. A value that the text doesn't show is None."""
 
-    _owner: WordReader | None = None  # for a command inside another, the reader of the whole text
+    _owner: WordReader | None = None  # the reader of the whole text, if this reader reads a command inside it
     _root: Node | None = None
     _text = ""
     _ascii = False
@@ -40,7 +40,7 @@ class WordReader:
         self.positional = positional
 
     def value(self, node: Node) -> str | None:
-        """Return the text of a word after quoting, or None if it is known only when the line runs."""
+        """Return the text of a word after quoting, or None if the text is known only when the line runs."""
         kind = node.type
         if kind == "word":
             text = self._written(node)
@@ -105,7 +105,7 @@ class WordReader:
         return None if "\\" in text or "{" in text else text
 
     def _written(self, node: Node) -> str:
-        """Return the source text of a node. In ASCII text, byte and character indexes are equal: a slice is enough."""
+        """Return the source text of a node. Its byte indexes are also indexes of the text if the text is ASCII."""
         return self._text[node.start_byte : node.end_byte] if self._ascii else text_of(node)
 
     # --- variables that the line itself sets
@@ -136,7 +136,9 @@ class WordReader:
         return self._variables.get(name, [])
 
     def _affordable(self, values: list[Fields]) -> list[Fields]:
-        """Return the values, or [] if reading the line with each of them would exceed the budget."""
+        """Return the values, or [] if the parsing budget (module ``work``) is too small to read the line with each
+        value.
+        """
         size = sum(len(word or "") for value in values for word in value)
         return [] if values and self.reading.exhausted(work.of_text(size)) else values
 
@@ -179,7 +181,7 @@ class WordReader:
             return found
         if not any(
             mark in self._text for mark in ("=", "for", "select")
-        ):  # a text without any of these has no assignment and no loop
+        ):  # a text without these three has no assignment and no loop
             return found
         for node in descend(self._root):
             if node.type == "variable_assignment":

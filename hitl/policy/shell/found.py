@@ -51,13 +51,14 @@ class PathUse:
     wild: bool = False
     #: For ``tree`` and ``tracked``: the patterns of the base names that are read, or () for all files.
     only: tuple[str, ...] = ()
-    #: None if hidden files are read too. Otherwise the patterns of the hidden names that are read nevertheless.
+    #: None if hidden files are read too. Otherwise, a hidden file is read only if its name matches one of the patterns.
     shown: tuple[str, ...] | None = None
     #: Whether the program could take a file name that begins with a dash for an option.
     dashes: bool = False
     #: Whether symbolic links below the folder are followed.
     follows: bool = False
-    #: Whether the file names are passed on as text, so that a name with a blank becomes several names.
+    #: Whether xargs splits the names at blanks and passes on the parts, so that a name with a blank becomes several
+    #: names.
     split: bool = False
 
 
@@ -101,7 +102,7 @@ class Found:
         self.listed(step)
 
     def listed(self, step: Step) -> None:
-        """Add the effects of a step by the table of its program, without a handler."""
+        """Add the effects of a step by the table of its program. A function in ``handlers`` isn't called."""
         self.apply(parse(step))
 
     def apply(self, call: ParsedArguments) -> None:
@@ -153,14 +154,15 @@ class Found:
     ) -> None:
         """Add a path that the line uses, once for each folder that may be the shell's working folder.
 
-        Raises NotPlain for a path that is known only when the line runs.
+        ``only``, ``shown`` and ``follows`` are those of PathUse. ``guarded`` says that the program can't take a file
+        name that matches the word for an option. Raises NotPlain for a path that is known only when the line runs.
         """
         if word.below is not None:
             if how == "write":
                 raise NotPlain("files are written whose names are known only when the line runs")
             below = word.below
-            # The word is a name below these folders. If the name is a folder's, a program that reads trees reads every
-            # file in it. So the patterns of names limit only a use that reads one file.
+            # The word is the name of a file below ``below.roots``. If the name is a folder's, a program that reads
+            # trees reads every file in it. So the patterns of names limit only a use that reads one file.
             named = below.only if how == "read" else ()
             self.uses += [
                 PathUse(

@@ -46,8 +46,9 @@ def hidden_names(call: ParsedArguments) -> tuple[str, ...]:
 
 
 def _names(call: ParsedArguments, kind: str, text: str) -> tuple[str, ...]:
-    """Return the patterns of hidden names that ripgrep searches because of one option. ``kind`` is the kind of its
-    value.
+    """Return the patterns of hidden names that ripgrep searches because of one option.
+
+    ``kind`` is `glob`, `type` or another kind of value, and ``text`` is the option's value.
     """
     if kind == "type":
         return ("*",) if call.has("--type-add", "--type-clear") else _TYPES.get(text, ("*",))

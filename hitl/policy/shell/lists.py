@@ -179,7 +179,9 @@ class Programs:
 
 
 def _by_name(words: list[str]) -> list[str]:
-    """Return the words of an entry with the base name of the program's path, because programs are compared by it."""
+    """Return the words of an entry. If the program is a path, its base name replaces it, because base names are
+    compared.
+    """
     program = words[0]
     return [base_name(program) or program, *words[1:]] if "/" in program else words
 
@@ -205,7 +207,8 @@ def _compare(found: Sequence[str | None], path: Sequence[str]) -> int:
 
 # --- allowlists of command prefixes, as in contenox
 
-# Commands that run, name or prepare other programs. A prefix never allows a line with one of these commands.
+# Commands that run other programs (`env`, `sudo`), give them names (`alias`), or change how they run (`export`). A
+# prefix never allows a line with one of these commands.
 _UNCLEARED = names(
     "eval exec source . sh bash dash ash ksh zsh fish env command builtin xargs nohup setsid timeout "
     "watch time sudo doas su find export set unset readonly local alias unalias declare typeset trap "
@@ -237,8 +240,9 @@ class Prefixes:
         """Return YES if the words of a call, or all commands of its line, begin with a listed prefix; else NO.
 
         ``tokens`` are the words of a call without shell syntax, or None if it has shell syntax. ``reading`` is the
-        parsed line. It can only change YES to NO, for example for a second line or a program inside a wrapper. A line
-        with shell syntax must have at least ``least`` commands; contenox judges a single command only by its tokens.
+        parsed line. With ``tokens``, the parsed line can only change YES to NO, for example for a second line or a
+        program inside a wrapper. Without ``tokens``, the line must have at least ``least`` commands; contenox judges a
+        single command only by its tokens.
         """
         if tokens is not None and self.covers(_named(tokens)):
             return YES if not reading.hidden and self._all_covered(reading.commands) else NO

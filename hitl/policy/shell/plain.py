@@ -37,8 +37,8 @@ _HARMLESS_SETTINGS = names(
     "LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME LANG LANGUAGE TZ NO_COLOR FORCE_COLOR CLICOLOR COLUMNS "
     "LINES GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED CI"
 )
-#: Matches a harmless value of a variable in _HARMLESS_SETTINGS: C.UTF-8, Europe/Vienna or en_GB:en. Paths don't match,
-#: because a program would read that file.
+#: Matches a harmless value of a variable in _HARMLESS_SETTINGS: C.UTF-8, Europe/Vienna or en_GB:en. A value that is a
+#: path doesn't match, because a program could read the file at that path.
 _SETTING = re.compile(r"(?:[\w+:,=@-]|(?<=\w)\.(?=\w)|(?<=\w)/(?=\w))*", re.ASCII)
 _NULL = "/dev/null"
 _PASSED_ON = re.compile(r"\d+|-")
@@ -107,7 +107,7 @@ def steps(line: str, folders: tuple[str, ...] = ("",), before: int = 0) -> list[
     """Return the simple commands of a line, in order.
 
     ``folders`` are the possible working folders. If the text is inside another line (``bash -c TEXT``), ``before`` is
-    the number of steps before it.
+    the number of steps taken before this text. After too many steps, the text is refused.
 
     Raises NotPlain if any part of the line is not understood.
     """
@@ -136,7 +136,7 @@ def steps(line: str, folders: tuple[str, ...] = ("",), before: int = 0) -> list[
 
 
 def _unparsed(joined: list[tuple[str, list[str]]], folders: tuple[str, ...]) -> list[Step]:
-    """Return the steps of a list or pipe of commands without expansions, without using the parser."""
+    """Return the steps of a list or pipe of simple commands (``joined_commands``), without using the parser."""
     found: list[Step] = []
     here = _Folders(folders, folders)
     start = folders
@@ -265,7 +265,7 @@ class _Walk:
         return self.group(node, replace(state, in_loop=True))
 
     def each(self, node: Node, state: _State) -> _Folders:
-        """Add the steps of ``for name in words``, with those of the body once for each value of the variable."""
+        """Add the steps of ``for name in words``. The body's steps are added once for each value of the variable."""
         kinds = [child.type for child in node.children]
         if kinds[:3] != ["for", "variable_name", "in"]:
             raise NotPlain("the loop has an odd form")
@@ -507,7 +507,8 @@ def _guard_arithmetic(found: Sequence[ShellWord]) -> None:
     """Raise NotPlain for a test that may run a command.
 
     In a numeric comparison, ``[[`` replaces a name by its value, and a subscript in that value may run a command. ``[``
-    accepts only digits there. After ``-v``, both ``[`` and ``[[`` evaluate a name.
+    accepts only digits there. After ``-v`` and ``-R``, both ``[`` and ``[[`` take a name of a variable, and a subscript
+    in it may run a command too.
     """
     numeric = any(word.text in _TESTING for word in found)
     if any(word.text in ("-v", "-R") for word in found):
@@ -544,7 +545,10 @@ def _operands(node: Node) -> Iterable[Node]:
 
 
 def _branch(state: _State, folders: tuple[str, ...] | None = None) -> _State:
-    """Return a copy of the state for a part that may not run, so that variables set there stay unknown outside."""
+    """Return a copy of the state for a part of the line that perhaps doesn't run, such as a branch.
+
+    Variables that are set in this part stay unknown outside it.
+    """
     return replace(state, variables=dict(state.variables), folders=state.folders if folders is None else folders)
 
 

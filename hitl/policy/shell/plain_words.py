@@ -17,7 +17,7 @@ from hitl.records import replace
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-#: Variables whose values hold no secret: those of the shell itself, and those that every session has.
+#: Variables whose values hold no secret: variables of the shell itself, and variables that every session has.
 HARMLESS_VALUES = names(
     "PATH HOME PWD OLDPWD USER LOGNAME SHELL LANG LC_ALL TERM HOSTNAME HOSTTYPE OSTYPE MACHTYPE UID EUID PPID RANDOM "
     "SECONDS LINENO SHLVL BASH_VERSION COLUMNS LINES TMPDIR ? # $ ! 0 1 2 3 4 5 6 7 8 9 @ * -"
@@ -25,8 +25,8 @@ HARMLESS_VALUES = names(
 _NUMBERS = names("? # ! UID EUID PPID")
 _UNQUOTED_WILD = re.compile(r"(?<!\\)(?:\\\\)*[*?\[]")
 _BRACES = re.compile(r"(?<!\\)[{}]")
-#: Matches text after ``$name`` by which zsh takes a part of the value or edits it. With a blank after the colon, zsh
-#: doesn't.
+#: Matches text after ``$name`` by which zsh takes a part of the value or edits it. A colon before a blank doesn't
+#: match, because it is plain text in zsh too.
 _PICKS = re.compile(r"\[|:(?!\s)")
 _QUOTES = re.compile(r"[\"'$`]")
 #: Matches an unquoted value that a shell neither splits nor expands as a pattern.
@@ -43,9 +43,10 @@ class NotPlain(Exception):
 class Below:
     """The names of files below the folders ``roots``, as ``find`` prints them.
 
-    ``only`` are patterns of their base names, or () for any name. ``split`` says that the reader of the names splits or
-    changes a name with a blank, a quote or a backslash. ``bare`` says that a name may begin with a dash, because no
-    folder comes before it. If ``shown`` isn't None, hidden files are left out, except those that match its patterns.
+    ``only`` are patterns of their base names, or () for any name. ``split`` says that the program that reads these
+    names (xargs) splits or changes a name with a blank, a quote or a backslash. ``bare`` says that a name may begin
+    with a dash, because no folder comes before it. If ``shown`` isn't None, hidden files are left out, except those
+    that match its patterns.
     """
 
     roots: tuple[str, ...]
@@ -67,7 +68,7 @@ class ShellWord:
     loose: bool = False
     #: The beginning of the text, if the text is unknown but begins with known parts.
     prefix: str = ""
-    #: If the word is the name of some file, such as a file that ``find`` finds: these files. Otherwise None.
+    #: The files whose names the word may be, such as the files that ``find`` finds. None for any other word.
     below: Below | None = None
 
     @property
@@ -83,12 +84,13 @@ class Words:
 
     def __init__(self, variables: Mapping[str, ShellWord]) -> None:
         self._variables = variables
-        #: Whether ``$'...'`` gave a word more than blanks. Some shells don't know this syntax.
+        #: Whether a ``$'...'`` held other characters than blanks. Some shells don't know this syntax.
         self.bash_only = False
 
     def substituted(self, node: Node) -> None:
-        """Handle the commands in ``$( ... )``, whose output becomes part of a word. Raises NotPlain if they aren't
-        understood.
+        """Visit the commands in ``$( ... )``, whose output becomes part of a word. A subclass implements this method.
+
+        Raises NotPlain if the commands aren't understood.
         """
         raise NotImplementedError
 
@@ -100,8 +102,8 @@ class Words:
         return read(self, node)
 
     def _guard_dialect(self, node: Node) -> None:
-        """Raise NotPlain for a bracket or colon right after ``$name``. In zsh it takes a part of the value, or edits
-        it.
+        """Raise NotPlain for a bracket or colon right after ``$name``. In zsh, such a sign takes a part of the value,
+        or edits the value.
         """
         for before, after in pairwise(node.children):
             if before.type == "simple_expansion" and _PICKS.match(text_of(after)):
@@ -221,10 +223,10 @@ class Words:
 
 
 def _dollar(behind: Sequence[Node]) -> str:
-    """Return a dollar sign in double quotes that begins no expansion. Raises NotPlain if it begins one in another
-    shell.
+    """Return a dollar sign in double quotes that begins no expansion.
 
-    In zsh, ``"$=name"`` becomes several words, and ``"$~name"`` is a pattern.
+    Raises NotPlain if the sign begins an expansion in another shell. In zsh, ``"$=name"`` becomes several words, and
+    ``"$~name"`` is a pattern.
     """
     if behind and text_of(behind[0])[:1] not in _BEHIND_DOLLAR:
         raise NotPlain("a dollar sign is followed by what another shell takes for an expansion")

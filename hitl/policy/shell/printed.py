@@ -1,7 +1,7 @@
 """Finds the files whose names a command prints, one on each line. ``xargs`` gives these names to another command.
 
-The tables here list only options with which the output is still names of files. The result has the folders of all these
-files; the command may print fewer names.
+The tables here list only options with which the output is still names of files. The result is a Below with the folders
+that hold all files that the command may print; the command may print only some of their names.
 """
 
 from __future__ import annotations
@@ -36,7 +36,11 @@ _GREP: Final = names(
 
 
 def source(step: Step | None) -> Step | None:
-    """Return the command of a pipe whose lines reach this place unchanged, through filters only, or None."""
+    """Return the command of a pipe whose lines come out of the pipe unchanged, or None if the lines may change.
+
+    ``step`` is the last command before the reader. Going back from ``step``, filters are skipped, and the first other
+    command is returned.
+    """
     while step is not None and not step.merged:
         allowed = _FILTERS.get(step.words[0].literal or "")
         if allowed is None or step.fed_by is None:

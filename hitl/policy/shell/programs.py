@@ -138,8 +138,8 @@ RUNNER_OWN: dict[str, frozenset[str]] = {
     ),
 }
 
-# Programs that run a program which one of their words names. It isn't known which word, so each of the first words
-# counts as a program.
+# Programs that run another program, which one of their words names. Nobody knows which word it is, so each of the first
+# words counts as a program.
 STARTERS = names(
     "cpulimit trickle nocache sem pssh parallel-ssh prsync clush dsh s6-setuidgid setuidgid envuidgid envdir setlock "
     "chpst runcon sg newgrp systemd-nspawn systemd-cat run0 please dzdo pfexec rr heaptrack uftrace dtach abduco xterm "
@@ -265,7 +265,7 @@ TMUX_PLAIN = names(
 
 
 def one_of(patterns: Iterable[str]) -> Callable[[str], object]:
-    """Return a compiled match of a whole text with any of these globs. An empty list matches nothing."""
+    """Return a function that tests whether a whole text matches one of these globs. Without globs, none matches."""
     joined = "|".join(translate(pattern) for pattern in patterns)
     return re.compile(joined or r"(?!)", re.DOTALL).match
 
@@ -277,10 +277,12 @@ _hijacking, _harmless = one_of(HIJACK_VARIABLES), one_of(HARMLESS_VARIABLES)
 
 @lru_cache(maxsize=1024)
 def hijacks(variable: str) -> bool:
-    """Return whether setting this variable may change what a program does, or which program a name means."""
+    """Return whether setting this variable may change what a program does, or which program a name starts."""
     return bool(_hijacking(variable)) and not _harmless(variable)
 
 
 def plain_name(base: str) -> str:
-    """Return a program's name in lower case and without ``.exe``. Some systems find the program by that name, too."""
+    """Return a program's name in lower case and without ``.exe``, because some systems run the same program by that
+    name.
+    """
     return base.lower().removesuffix(".exe")

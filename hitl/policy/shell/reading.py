@@ -21,10 +21,9 @@ def base_name(name: str) -> str:
 class SimpleCommand:
     """One simple command: its words after quoting, and the base name of its program.
 
-    A word is None if it is known only when the command runs. ``base`` is None if the program's name is known only then,
-    or if it is too long for a name. ``guessed`` says that this is not a command of the line, only a word that may name
-    a program. ``unsure`` says that the guess is too weak to deny a call, because the word is an argument of an unknown
-    program.
+    A word is None if it is known only when the command runs. ``base`` is None if the program's name is unknown, or too
+    long for a name. ``guessed`` says that this is not a command of the line, only a word that may name a program.
+    ``unsure`` says that the guess is too weak to deny a call, because the word is an argument of an unknown program.
     """
 
     __slots__ = ("base", "guessed", "unsure", "words")
@@ -39,15 +38,15 @@ class SimpleCommand:
 
 
 class ShellReading:
-    """The commands of a line, the doubts about the line, and its other properties that conditions test.
+    """The commands of a line, the doubts about the line, and the substitutions and redirections that conditions test.
 
     ``hidden`` says that a program may run that is not in ``commands``. ``doubts`` are the reasons why the effect of the
     line is uncertain, for example a program that runs other code, such as an interpreter. ``substitution`` says that
     the line holds a substitution. ``writes`` are its output redirections: operator and target.
 
     ``work`` counts the units spent so far; when the budget is used up (module ``work``), the rest of the line is
-    skipped. ``tree`` is the syntax tree of the first text. If the first text didn't need the parser, ``unparsed`` is
-    that text.
+    skipped. A line may hold other shell texts, such as TEXT in ``bash -c TEXT``. ``tree`` is the syntax tree of the
+    first text that isn't a plain list of words. If that text didn't need the parser, ``unparsed`` is the text.
     """
 
     __slots__ = ("commands", "doubts", "hidden", "substitution", "tree", "unparsed", "work", "writes")
@@ -68,7 +67,7 @@ class ShellReading:
         self.doubts.append(why)
 
     def parse_later(self, text: str) -> None:
-        """Keep the first text if it didn't need the parser, so that it can be parsed later."""
+        """Keep a text that didn't need the parser, if it is the first text, so that it can be parsed later."""
         if self.tree is None and self.unparsed is None:
             self.unparsed = text
 

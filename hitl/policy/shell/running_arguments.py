@@ -106,7 +106,7 @@ RUNNING_ARGUMENTS: dict[str, frozenset[str]] = {
     "open": names("*"),
 }
 
-# Long options that run no program although they begin like an option in RUNNING_ARGUMENTS.
+# Long options that run no program, although RUNNING_ARGUMENTS has an option with the same beginning.
 _WHOLE: dict[str, frozenset[str]] = {"pytest": names("--co"), "rg": names("--pretty --passthru")}
 
 # Matches a setting of ssh that runs or loads a program. The setting may come after ``-o`` in the same word, or be the
@@ -166,7 +166,7 @@ def _clusters(program: str) -> re.Pattern[str]:
 
 _SSH_LIKE = names("ssh autossh scp sftp rsync")
 # Programs that may run another program because of a word without a hyphen. For the other programs of the table, only
-# options and words with "::" (as in git's URLs) can do that.
+# options and words with "::" (as in git's URLs) can make the program run another program.
 BARE_ARGUMENTS = _SSH_LIKE | {
     program
     for program, patterns in RUNNING_ARGUMENTS.items()

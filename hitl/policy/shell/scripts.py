@@ -51,7 +51,7 @@ def sed_commands(script: str) -> list[str]:
     if len(script) > MAX_SCRIPT or script.count("[") > _MAX_CLASSES:
         raise NotUnderstood("is too long")
     found = _Sed(script, _PART).commands()
-    # Some versions of sed end a pattern at a delimiter within brackets.
+    # Some versions of sed end a pattern at a delimiter within brackets. So a script with brackets is read in both ways.
     if "[" in script:
         try:
             found += _Sed(script, _PLAIN_PART).commands()
@@ -169,6 +169,10 @@ def _operands(
 ) -> Operands:
     """Return the scripts and operands, with options parsed as getopt_long does: short ones combined, long ones
     shortened.
+
+    The letters of short options: ``valued`` take a value, ``scripts`` take a script, ``hidden`` give a script that is
+    recorded as unknown, and ``rest`` take only the rest of their word as their value. ``long`` are the long options
+    that may give a script.
     """
     found: list[str | None] = []
     operands: list[str | None] = []

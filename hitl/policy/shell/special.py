@@ -161,13 +161,14 @@ def _without_names(found: Found, step: Step) -> None:
     try:
         found.step(step)
     except NotPlain:
-        # The caller adds the effects of the same words with a file name after them. Then any other fault is found
-        # again. So the only fault here is the missing name.
+        # The words alone were refused. The caller then adds the effects of the same words with a file name. If they
+        # have another fault than the missing name, they are refused again there.
         return
 
 
 def _names_from(fed_by: Step | None, call: ParsedArguments) -> ShellWord:
-    """Return a word for the file names that xargs gets through the pipe, or a word that may be anything.
+    """Return a word for the file names that xargs gets through the pipe. If other text may come through, the word is
+    unknown and may become any number of words.
 
     With ``find -print0`` and ``xargs -0``, the names arrive unchanged. With one name on each line, xargs splits names
     at blanks and removes quotes and backslashes, so a name may change.
@@ -371,7 +372,7 @@ def _without_variables(given: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
     return tuple(kept)
 
 
-#: words that follow ``--arg``: the name of a jq variable, and its value
+#: The number of words after ``--arg``: the name of a jq variable, and its value.
 _VARIABLE = 2
 
 
@@ -398,7 +399,7 @@ _OBJECT = re.compile(r"^(?!HEAD\b|@)", re.ASCII)
 
 
 def _git(found: Found, step: Step) -> None:
-    """Add the effects of a git command: it uses its repository and the files that it shows.
+    """Add the effects of a git command: the command uses the git repository of its folder, and the files that it shows.
 
     Former contents of a file may hold secrets that were removed later. So a command that shows former contents must
     name files. The policy must allow reading each of these files now.
@@ -487,10 +488,8 @@ def _git_item(found: Found, call: ParsedArguments, word: ShellWord, *, only_revi
 
 
 def _rg(found: Found, step: Step) -> None:
-    """Add the effects of ripgrep. It reads every file below its folders, except hidden files; with ``--files``, only
-    names.
-
-    It also reads hidden files that match a glob or a type in its options.
+    """Add the effects of ripgrep. It reads every file below its folders, except hidden files. It also reads hidden
+    files that match a glob or a type in its options. With ``--files``, it prints only the names of the files.
     """
     call = parse(step)
     found.effect("read", call.program.says)

@@ -1,8 +1,8 @@
 """Names of programs that, by their manuals, run no other program and load no code.
 
-Some of them do so with certain arguments; ``running_arguments``, ``programs`` or ``wrappers`` lists these arguments.
-Programs whose purpose is to run other programs are in ``programs`` and ``wrappers``. All other programs are unknown:
-they may do anything with their arguments.
+Some of these programs run another program with certain arguments; ``running_arguments``, ``programs`` or ``wrappers``
+lists these arguments. Programs whose purpose is to run other programs are in ``programs`` and ``wrappers``. All other
+programs are unknown: they may do anything with their arguments.
 """
 
 from hitl.policy.tables import names

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-# Returns the texts that a word may have: one if its value is certain, several if the line gives a variable several
-# values, none if the value is unknown.
+# A function that returns the texts that a word may have: one if its value is certain, several if the line gives a
+# variable several values, none if the value is unknown.
 Read = Callable[["Node"], list[str]]
 
 _REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
@@ -125,7 +125,10 @@ def _printed(command: Node, read: Read) -> list[str]:
 
 
 def _choices(command: Node, read: Read) -> list[list[str | None]]:
-    """Return the possible words of a command: one list for each value that the line gives its variables."""
+    """Return the possible words of a command.
+
+    If the line gives its variables several values, return one list of words for each value.
+    """
     texts: list[Sequence[str | None]] = [read(child) or (None,) for child in _words(command)]
     turns = min(max(map(len, texts), default=0), _MAX_CHOICES)
     return [[choice[min(turn, len(choice) - 1)] for choice in texts] for turn in range(turns)]

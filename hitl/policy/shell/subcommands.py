@@ -64,7 +64,7 @@ class Positionals:
         if self._meanings is None:
             words, shortened = self._words, self._program in _SHORTENED
             first = words[1] if len(words) > 1 else None
-            told = first is not None and first[:1] != "-"  # the usual case: no option comes first
+            told = first is not None and first[:1] != "-"  # the usual case: no option before the sub-command
             places = (1,) if told else dict.fromkeys(one[0] for one in self._positions() if one)
             self._meanings = {
                 at: (words[at], *(_in_full(self._program, words[at]) if shortened else ())) for at in places

@@ -1,6 +1,6 @@
 """Parses a shell line for rules that deny or ask: finds all commands in its syntax tree, and the values of their words.
 
-The tree comes from tree-sitter-bash. The result is a ShellReading. Each step may add a command or a doubt to it, and
+The tree comes from tree-sitter-bash. The result is a ShellReading. The parser may add commands and doubts to it, but
 never removes any. So a wrong guess can lead to a question, but it can't allow a call. In a line with a syntax error,
 each word is also taken for the name of a program.
 """
@@ -45,7 +45,7 @@ _ALL = ("$@", "${@}", "[@]}")
 _GROUPS = frozenset({"subshell", "compound_statement"})
 _ESCAPED_BLANK = re.compile(r"\\[ \t\v\f]|(\\.)", re.DOTALL)
 _SPELLING = re.compile(r"[('\"\\$`{#\n]")
-#: Ends of lines with a shell that runs its piped input. Such a line always needs the parser.
+#: If a line ends in one of these texts, a shell runs its piped input. Such a line always needs the parser.
 _LISTENERS = ("| bash", "|bash", "| sh", "|sh")
 _CONTROL = re.compile(r"[;|&><`\n\r]|\$[(\[]|\$\{\}|[<>]\(")
 
@@ -98,8 +98,8 @@ def _cut(argv: Words) -> Words:
 def read_into(reading: ShellReading, line: str, depth: int, positional: dict[str, Fields]) -> None:
     """Add the commands of a shell text to a reading. ``positional`` has the values of ``$0``, ``$1``, ... and ``$@``.
 
-    Simple text is split without the parser, which gives the same result. ``depth`` counts the shell texts around this
-    text.
+    Simple text is split without the parser; the parser would find the same commands. ``depth`` is the number of shell
+    texts that contain this text.
     """
     if len(line) > MAX_LINE or depth > MAX_DEPTH or (depth and reading.exhausted(work.of_text(len(line)))):
         reading.hide("is too long or too deeply nested to read")
@@ -188,8 +188,8 @@ class LineReader(WordReader):
             self._subscripts(text)
 
     def _subscripts(self, text: str) -> None:
-        """Record the commands of substitutions in subscripts. They run even in quotes if the text is used as a number
-        or name.
+        """Record the commands of substitutions in subscripts, such as ``a[$(cmd)]``. They run even in quotes if a
+        builtin takes the text for a number or the name of a variable.
         """
         inside = False
         for found in _SUBSCRIPT.finditer(text):
@@ -282,7 +282,8 @@ class LineReader(WordReader):
     def _complete(self, found: Fields, inner: list[Node], node: Node, *, own: bool) -> None:
         """Record a command with the words ``found``, and the words after its redirections.
 
-        If it has variables, record it again with their values.
+        If some words are unknown and may name the programs that the command runs, record it again with the values that
+        the line gives its variables.
         """
         for word in _past_redirects(node, own=own) if self._redirects else ():
             self._append(found, inner, word, glued=False)
@@ -377,7 +378,8 @@ class LineReader(WordReader):
         self._sets(next((text_of(child) for child in node.children if child.type == "variable_name"), ""))
 
     def _expanded(self, node: Node) -> None:
-        """Record an expansion that sets a variable, runs its value as a prompt, or holds text in single quotes.
+        """Record an expansion that sets a variable, runs the variable's value as a prompt (``${x@P}``), or holds text
+        in single quotes.
 
         Inside double quotes, single quotes have no effect, so a substitution between them runs.
         """
@@ -439,7 +441,7 @@ def _is_read(command: Node) -> bool:
 def _past_redirects(command: Node, *, own: bool) -> list[Node]:
     """Return the words of a command that come after a redirection. In the tree, they are children of the redirection.
 
-    Redirections of the command's parent count. With ``own``, redirections inside the command's node count too.
+    The redirection may be a child of the command's parent. With ``own``, it may also be a child of the command itself.
     """
     redirects = [child for child in command.children if child.type in _REDIRECTS] if own else []
     parent = command.parent
@@ -461,7 +463,7 @@ def _quoted_delimiter(body: Node) -> bool:
 
 
 def _balanced(text: str) -> str:
-    """Return the text up to the parenthesis that closes an earlier one, or the whole text if none does."""
+    """Return the part of a text before the parenthesis that closes an outer one, or the whole text without it."""
     depth = 1
     for found in _PARENTHESES.finditer(text):
         depth += 1 if found.group() == "(" else -1

@@ -75,7 +75,7 @@ def loses_blanks(root: Node, source: bytes) -> bool:
 
 
 def _is_letter(node: Node | None) -> bool:
-    """Return whether this node is a word, a text or a comment, and not something between them."""
+    """Return whether this node is a leaf below the root, such as a word, a text or a comment."""
     return node is not None and node.parent is not None and not node.child_count
 
 

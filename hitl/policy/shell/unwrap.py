@@ -56,7 +56,7 @@ _FIND_WRITES = frozenset({"-delete", "-fprint", "-fprint0", "-fprintf", "-fls"})
 class Run:
     """A command that may run other commands.
 
-    ``reader`` records what it finds. ``base`` is the base name of the program, ``words`` are all words, and ``origin``
+    ``reader`` records these commands. ``base`` is the base name of the program, ``words`` are all words, and ``origin``
     is the command's node in the syntax tree, or None.
     """
 
@@ -68,17 +68,23 @@ class Run:
 
     @property
     def positionals(self) -> Positionals:
-        """The positional words of the command (no options), found on first use."""
+        """The positional words of the command: the words that are neither options nor their values."""
         if self._positionals is None:
             self._positionals = Positionals(self.words)
         return self._positionals
 
     def hide(self, why: str) -> None:
-        """Record that the command may run a program that the line doesn't name. ``why`` completes the sentence."""
+        """Record that the command may run a program that the line doesn't name.
+
+        ``why`` is the reason, as the end of a sentence that begins with the program's name.
+        """
         self.reader.reading.hide(f"{self.base} {why}")
 
     def doubt(self, why: str) -> None:
-        """Record a doubt about the effect of the command. ``why`` completes the sentence."""
+        """Record a doubt about the effect of the command.
+
+        ``why`` is the reason, as the end of a sentence that begins with the program's name.
+        """
         self.reader.reading.doubts.append(f"{self.base} {why}")
 
     def only_asks(self) -> bool:
@@ -90,7 +96,10 @@ Handler = Callable[[Run], None]
 
 
 def run(reader: PayloadReader, command: Words, origin: Node | None) -> None:
-    """Record a command, and all commands that it would run. ``origin`` is its node in the syntax tree, or None."""
+    """Record a command and all commands that it would run, in the reading of ``reader``.
+
+    ``origin`` is the command's node in the syntax tree, or None.
+    """
     reading = reader.reading
     if reading.exhausted(1 + len(command) // _WORDS_A_UNIT):
         return
@@ -138,7 +147,7 @@ def depends(program: str | None) -> bool:
 def may_listen(command: Words) -> bool:
     """Return whether the programs that a command runs may depend on its piped input.
 
-    Only the syntax tree shows that input.
+    If so, the line needs the parser, because only the syntax tree shows the input.
     """
     handle = _handler(base_name(command[0] or ""))
     if handle is _git and len(command) > 1 and command[1] in programs.GIT_OWN:
@@ -199,7 +208,7 @@ def _capsh(run: Run) -> None:
 
 
 def _tmux(run: Run) -> None:
-    """Record what ``tmux`` runs. Most of its sub-commands run commands, in a window or in a format."""
+    """Record what ``tmux`` runs. Most of its sub-commands run commands: in a window, or in a format (``#(CMD)``)."""
     _subcommand(run)
     name = next(iter(run.positionals.subcommands()[0]), None)
     several = any((word or ";").endswith(";") for word in run.words)
@@ -323,9 +332,9 @@ def _unknown(run: Run) -> None:
 
 
 def _guess(run: Run) -> None:
-    """Record each argument, and each word inside an argument, as a guess at a program.
+    """Record each argument, and each word inside an argument, as a command that perhaps runs (``unsure``).
 
-    A guess is a reason to ask a person, but not to deny the call.
+    Such a command is a reason to ask a person, but not to deny the call.
     """
     reading = run.reader.reading
     for at, word in enumerate(run.words[1:], start=1):
@@ -391,7 +400,7 @@ def _sed(run: Run) -> None:
 def _sed_script(run: Run, script: str, *, sure: bool) -> None:
     """Record the commands that a sed script runs.
 
-    If ``sure`` is false, the word may also be the name of a file.
+    If ``sure`` is false, the text in ``script`` may also be the name of a file.
     """
     try:
         commands = scripts.sed_commands(script)
@@ -459,7 +468,9 @@ def _runner(run: Run) -> None:
 
 @lru_cache(maxsize=256)
 def _plain_subcommands(program: str) -> frozenset[str]:
-    """Return the sub-commands that run no program and store no setting. Their names aren't shortened."""
+    """Return the sub-commands that run no program and store no setting. The result has only full names, no shortened
+    names.
+    """
     known = programs.RUNNER_OWN.get(program) or subcommand_names.ABBREVIATED.get(program, frozenset())
     paths = (*programs.STARTER_SUBCOMMANDS.get(program, ()), *programs.SETTING_SUBCOMMANDS.get(program, ()))
     return known - programs.RUNNER_SUBCOMMANDS.get(program, frozenset()) - {path[0] for path in paths}

@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 from hitl.policy.tables import names
 
-# Matches a line of words without quotes, operators, expansions and comments. A split at blanks gives its words.
+# `plain_line` matches a line of words without quotes, operators, expansions and comments. A split at the line's blanks
+# gives its words. `_FIRST` matches the first word, and `_LATER` each further word.
 _FIRST, _LATER = r"[A-Za-z0-9_./:,@%+\-]++", r"[A-Za-z0-9_./:,@%+=\-]++"
 plain_line = re.compile(rf"{_FIRST}(?: ++{_LATER})*").fullmatch
 
@@ -24,7 +25,7 @@ _JOINT = r"&&|\|\|?|;"
 _simple_list = re.compile(rf"{_SIMPLE}(?: *+(?:{_JOINT}) *+{_SIMPLE})*").fullmatch
 _list_parts = re.compile(rf"({_JOINT})|({_QUOTED}|[^ ;&|]++)").findall
 
-# Finds the parts of a line: a text in quotes without expansions, the end of a continued line, or another character.
+# Finds the parts of a line: a text in quotes without expansions, the end of a continued line, or a single character.
 _parts = re.compile(
     r"(?P<quoted>'[^']*+'|\"[^\"\\$`]*+\")|(?P<continued>[ \t]\\\n)|[^'\"\\]|\\[^\n]", re.DOTALL
 ).finditer
@@ -68,7 +69,7 @@ def joined_lines(line: str) -> str | None:
     """Return a line with its continued lines joined, as a shell does.
 
     Return None if a backslash at the end of a line is in quotes, in a comment, in a here-document or in the middle of a
-    word. It may mean something else there.
+    word, because such a backslash may not continue the line.
     """
     parts = list(_parts(line))
     whole = sum(len(part[0]) for part in parts) == len(line)
@@ -80,7 +81,7 @@ def joined_lines(line: str) -> str | None:
 
 
 def simple_words(command: str) -> list[str] | None:
-    """Return the words of a command without syntax except quotes.
+    """Return the words of a command that has no shell syntax except quotes.
 
     Return None for any other command, because only the parser can read it.
     """
@@ -114,7 +115,11 @@ def simple_commands(line: str) -> list[list[str]] | None:
 
 
 def joined_commands(line: str) -> list[tuple[str, list[str]]] | None:
-    """Return the commands of ``simple_commands``, each with the operator before it, such as `|` ('' for the first)."""
+    """Return the commands of a line as ``simple_commands`` does, each in a pair with the operator before it, such as
+    `|`.
+
+    The first command has '' instead of an operator. Return None for a line with other syntax.
+    """
     commands = simple_commands(line)
     if commands is None:
         return None
@@ -129,7 +134,8 @@ def _starts(name: str) -> bool:
 def _read_alike(command: str) -> bool:
     """Return whether a shell and the parser divide the command into the same words.
 
-    The parser takes a word after ``==`` for a pattern, and loses a sign at the beginning.
+    The parser takes a word after ``==`` for a pattern, and leaves out a sign such as ``+`` at the beginning of a
+    command.
     """
     return " ==" not in command and command[0] not in _NO_NAMES
 

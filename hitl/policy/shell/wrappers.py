@@ -24,7 +24,7 @@ class Options:
         """Return whether an option word takes the next word as its value, or None if the option is unknown."""
         if word.startswith("--"):
             return False if "=" in word or word in self.flags else True if word in self.valued else None
-        if word in self.valued:  # such as terraform's long options with one dash
+        if word in self.valued:  # an option with one dash, also a long one, as terraform has
             return True
         return self._cluster(word)
 
@@ -47,7 +47,11 @@ class Options:
 
 
 def options(valued: str = "", flags: str = "") -> Options:
-    """Return the options of a program. Each argument is a text with names of options, separated by blanks."""
+    """Return the options of a program.
+
+    ``valued`` are the options that take a value, and ``flags`` the options without one. Each argument is a text with
+    names of options, separated by blanks.
+    """
     return Options(names(valued), names(flags))
 
 

@@ -97,8 +97,8 @@ _OPTION = re.compile(
     r"(?:(?P<taken>[:=])(?P<value>[a-z]+(?:\([^\s()]*\))?)|\[=?(?P<joined>[a-z]+(?:\([^\s()]*\))?)\])?"
 )
 _SIGNATURE = re.compile(r"%[-+ ]?G|\(signature")
-#: The names of git's built-in formats (git-log(1), "Pretty formats"). A word that `_OWN_FORMAT` matches is a format
-#: itself, not a name.
+#: The names of git's built-in formats (git-log(1), "Pretty formats"). A word that `_OWN_FORMAT` matches is the text of
+#: a format, such as `%h %s`, and not a name.
 _FORMATS = names("oneline short medium full fuller reference email mboxrd raw") | {""}
 _OWN_FORMAT = re.compile(r"^t?format:|%")
 _SLUG = re.compile(r"[\w.#-]+(?:/[\w.-]+)?", re.ASCII)
@@ -221,7 +221,8 @@ def programs() -> Mapping[tuple[str, ...], Program]:
 
 
 def parse(text: str) -> list[Program]:
-    """Return the sections in the text of one data file. A section with several names gives one entry for each name.
+    """Return the sections in the text of one data file. A section whose head has several names is returned once for
+    each name.
 
     Raises ValueError for a key, kind or option that can't be parsed.
     """

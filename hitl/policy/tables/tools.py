@@ -145,7 +145,7 @@ def _join(one: Shape, other: Shape, title: str) -> Shape:
 
 
 def _strict(one: Shape) -> Shape:
-    """Return the entry with each argument in only one place: in its roles, else in ``off``, else in ``harmless``."""
+    """Return the entry with each argument in only one field: in its roles, else in ``off``, else in ``harmless``."""
     named = one.named()
     off = one.off - named
     return Shape(

@@ -78,7 +78,7 @@ class Demo:
     def _people(self) -> Directory:
         """Return a directory with one person, who asks and approves.
 
-        As the only person, they may approve their own requests up to high risk.
+        There is nobody else to approve, so this person may approve their own requests up to high risk.
         """
         me = (self._identity,)
         own = Conversation(CONVERSATION, self_approval=Risk.HIGH)

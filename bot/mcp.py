@@ -43,7 +43,7 @@ _TAKEN = frozenset({"workspace", "shell", GROUP})
 #: Loggers that log each request: the address of a server, which may hold its key, and the arguments and results of
 #: calls. Their lines below the level of a warning are dropped.
 _TALKATIVE = ("httpx2", "httpcore2", "mcp")
-#: Seconds that a server has to end before it is killed. The MCP library itself waits two seconds.
+#: Seconds after which a server that doesn't end is killed. The MCP library itself waits two seconds for it.
 _GRACE_S = 1.0
 #: The origin and the credential of calls that arrive over the service's MCP socket.
 _LOCAL, _SOCKET = "local", "socket"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 RELAY: Final = "sayso"
-#: Matches a value that only the client can fill in: `${input:token}`, `${env:HOME}`, `$HOME`.
+#: Matches a value that only the client can complete: `${input:token}`, `${env:HOME}`, `$HOME`.
 _FILLED_IN = re.compile(r"\$\{|\$[A-Za-z_]")
 #: Matches the name of an argument whose value is a secret: `--api-key`, `--token`, and `API_KEY` in `API_KEY=...`.
 _SECRET = re.compile(r"-{0,2}[\w-]*(?:key|token|secret|password)", re.IGNORECASE)

@@ -1,7 +1,7 @@
 """The configured chat platforms and their webhooks. They start after the service.
 
-They stop receiving before the service stops, but their connections close after it, because the service still sends
-messages while it stops.
+Before the service stops, the platforms stop receiving. Their connections close after the service, because the service
+still sends messages while it stops.
 
 A platform that isn't configured isn't imported, so that its extra need not be installed.
 """

@@ -36,7 +36,7 @@ LOOK_EVERY_S = 1.0
 #: At a start and at a reload: the seconds between two reads, and the largest number of reads. If the text still changes
 #: after them, SettingsError is raised.
 SETTLES_S, _READS = 0.25, 20
-#: The modules that the policy engine imports at its first use, and the packages that contain them.
+#: Module that the policy engine imports at its first use -> the package that contains the module.
 _NEEDED = {
     "re2": "google-re2",
     "tree_sitter": "tree-sitter",
@@ -157,7 +157,7 @@ class Policies:
         return Prepared(library, name, document, library.load(document))
 
     async def take(self, prepared: Prepared) -> None:
-        """Apply a prepared policy. Record the change if the policy differs from the previous policy."""
+        """Apply a prepared policy. If its name or its document differs from the previous policy, record the change."""
         same = (prepared.name, prepared.document) == (self._name, self._document)
         self._library, self._name = prepared.library, prepared.name
         self._document, self._policy, self._trouble = prepared.document, prepared.policy, ""

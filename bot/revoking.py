@@ -73,7 +73,7 @@ def _names(file: Path) -> frozenset[str]:
 
 @contextlib.contextmanager
 def _as_owner(folder: Path) -> Iterator[None]:
-    """While the context is open, act with the rights of the folder's owner if this process runs as root."""
+    """While the context is open and this process runs as root, act with the rights of the folder's owner."""
     owner = folder.stat()
     if os.geteuid() != 0 or owner.st_uid == 0:
         yield

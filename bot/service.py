@@ -110,7 +110,9 @@ class Service:
         return place in {"service", self.gate.owner.rpartition(":")[0]}
 
     async def stop(self) -> None:
-        """Wait for running tools, or stop them and record `unknown`. Then stop the timers. The store stays open."""
+        """Wait a short time for running tools, then stop them and record `unknown`. Then stop the timers. The store
+        stays open.
+        """
         if self._running:
             await asyncio.wait(self._running, timeout=_STOP_WITHIN_S)
         others = [*self._following, *filter(None, [self._posting])]
@@ -161,7 +163,9 @@ class Service:
         return await self._ready(answered)
 
     async def _ready(self, call: Call) -> Call:
-        """Prepare the call, so that it can be shown without delay, and return it."""
+        """Mask the call's texts outside the event loop if they are large, so that it can be shown at once. Return the
+        call.
+        """
         await self.gate.ready(call)
         return call
 
@@ -174,7 +178,7 @@ class Service:
 
     @property
     def idle(self) -> bool:
-        """Whether no message is being sent and no call is being handled or run."""
+        """Whether the service has nothing to do: it sends no message, and handles and runs no call."""
         return not self._sending and not self._running
 
     def accompany(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -266,7 +270,9 @@ class Service:
             await self._execute(leases[0])
 
     def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Start work as a task, and keep the task until it ends: the loop itself keeps only a weak reference."""
+        """Start work as a task, and return the task. Keep the task until it ends, because the loop has only a weak
+        reference to it.
+        """
         task = asyncio.get_running_loop().create_task(work)
         self._running.add(task)
         task.add_done_callback(self._running.discard)

@@ -366,12 +366,15 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Let the environment override the settings file. The values of the file are passed as the initial values."""
+        """Return the sources of settings: the environment, then the file, whose values are passed as initial values.
+
+        If both have a setting, the first source is used.
+        """
         del settings_cls, dotenv_settings, file_secret_settings
         return env_settings, init_settings
 
     def folder(self, name: Literal["state", "runtime", "workspace"]) -> Path:
-        """Return the folder of the state, the socket or the workspace, as an absolute path."""
+        """Return a folder as an absolute path: of the state, of the socket (`runtime`), or of the workspace."""
         path: Path | None = getattr(self, name)
         return absolute(path or default_runtime())
 
@@ -387,12 +390,12 @@ class Settings(BaseSettings):
 
     @classmethod
     def sections(cls) -> dict[str, type[BaseModel]]:
-        """Return the class of each chat platform's section, by the platform's name."""
+        """Return platform name -> the class of the platform's section in the settings."""
         found = {name: cls.model_fields[name].annotation for name in PLATFORMS if name in cls.model_fields}
         return {name: next(one for one in get_args(kind) if one is not type(None)) for name, kind in found.items()}
 
     def set_up(self) -> dict[str, BaseModel]:
-        """Return the sections of the chat platforms that are set up, by the platform's name."""
+        """Return platform name -> the section of each chat platform that is set up."""
         found = {name: getattr(self, name) for name in self.sections()}
         return {name: section for name, section in found.items() if section is not None}
 
@@ -462,7 +465,7 @@ class Settings(BaseSettings):
         return [folder.expanduser().absolute() for folder in self.policies]
 
     def terms(self) -> Terms:
-        """Return the stage, the mode, the fallback and the words on cards, as `Terms` for the gate."""
+        """Return the gate's `Terms` from the settings: the stage, the mode, the fallback and the words on cards."""
         named = {} if self.fallback == "deny" else self.fallback
         passes = frozenset(name for name, says in named.items() if says == "pass")
         cards = {
@@ -476,7 +479,7 @@ class Settings(BaseSettings):
         return [path.expanduser().absolute() for path in self._named_secrets().values()]
 
     def secret_digests(self) -> dict[str, str]:
-        """Return the digest of each file that holds a secret, by the name of its setting.
+        """Return the name of a setting -> the digest of the file with its secret.
 
         The digest is '' for a file that can't be read, and for a pipe.
         """
@@ -707,7 +710,9 @@ def _explain(path: Path | None, error: ValidationError) -> str:
 
 
 def _place(levels: Sequence[object]) -> str:
-    """Return the name of a setting for an error: the environment variable that holds it, else its key in the file."""
+    """Return the name that an error gives to a setting: the environment variable that holds it, else its key in the
+    file.
+    """
     named = (_variable(levels[:depth]) for depth in range(len(levels), 0, -1))
     return next((name for name in named if name in os.environ), ".".join(map(str, levels)))
 

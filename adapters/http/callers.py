@@ -52,7 +52,7 @@ class Caller:
 
     identity: str
     principal: str
-    #: The person for whom the caller asks. A token names its owner; any other caller asks for themselves.
+    #: The person for whom the caller asks: the owner of the caller's token, or the caller itself without a token.
     owner: str
     scopes: frozenset[Scope]
     #: The API surface of the request: `socket` for the Unix socket, `http` for TCP.

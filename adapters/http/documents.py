@@ -87,7 +87,9 @@ def card_answer(call: Call, names: Names) -> dict[str, Any]:
 
 
 def card_text(call: Call, names: Names) -> str:
-    """Return a card as text: the headline, all details of the call, and its outcome or its approvers."""
+    """Return a card as text: the headline, all details of the call, and then its outcome, or its approvers while it is
+    pending.
+    """
     shown = card(call, names, Way.BUTTONS)
     outcome = [_plain(shown.end), _plain(shown.end_why)] if not shown.open else [_plain(shown.approvers)]
     return "\n".join(filter(None, [f"{shown.sign} {shown.headline}", details(call, names), *outcome]))

@@ -350,7 +350,9 @@ class AapReport(_Request):
 
 
 class CardPart(_Answer):
-    """One part of the requested action: a command, a diff, or an argument with its name."""
+    """One part of the requested action: code such as a command, a diff, an argument (with its name), or a sentence of
+    ours.
+    """
 
     kind: Literal["code", "diff", "field", "empty", "ours"]
     name: str
@@ -443,7 +445,7 @@ class BriefCall(_Answer):
 
 
 class CallView(BriefCall):
-    """A call. Secrets are masked; only a claim returns the stored arguments."""
+    """A call. Secrets in its texts are masked; only the answer to a claim has the arguments as they are stored."""
 
     args: dict[str, Any]
     output: str | None

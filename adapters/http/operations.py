@@ -1,4 +1,4 @@
-"""The operations behind the routes. They translate between the API's documents and the gate's use cases."""
+"""The operations behind the routes of the API. They translate API documents to use cases of the gate, and back."""
 
 from __future__ import annotations
 

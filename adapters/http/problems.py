@@ -98,7 +98,7 @@ async def _plain(request: Request, error: Exception) -> Response:
 
 
 def _methods(request: Request) -> list[str]:
-    """Return the methods that a path allows. The framework itself names only the methods of the path's first route."""
+    """Return the methods that a path allows. FastAPI itself would name only the methods of the path's first route."""
     paths = request.app.openapi()["paths"].items()
     found = [verbs for path, verbs in paths if compile_path(path)[0].match(request.scope["path"])]
     return sorted({verb.upper() for verbs in found for verb in verbs}) or ["GET"]

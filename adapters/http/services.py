@@ -75,7 +75,7 @@ async def parse(caller: Anyone, body: models.ParseRequest) -> Response:
 
 
 def _parsed(body: models.ParseRequest) -> dict[str, Any]:
-    from hitl.replies import read, verdict  # noqa: PLC0415 - heavy; imported with the first reply
+    from hitl.replies import read, verdict  # noqa: PLC0415 - the import takes long, so the first text does it
 
     readings = read(body.text, language=body.language)
     return {**_reading(verdict(readings)), "readings": [_reading(reading) for reading in readings]}

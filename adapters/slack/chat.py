@@ -129,7 +129,7 @@ class SlackChat:
         return f"{self._home}archives/{channel}/p{ts.replace('.', '')}{below}" if self._home else ""
 
     def shows_rejection(self, call: Call) -> bool:  # noqa: ARG002
-        """Return False, because on Slack the card itself shows a rejection."""
+        """Return False, because on Slack a rejection is shown by the edited card."""
         return False
 
     def learn_move(self, old: str, new: str) -> None:
@@ -402,7 +402,7 @@ class SlackChat:
         return self.names.people.wording(route)
 
     def _of_person(self, alone: Alone) -> Wording:
-        """Return the wording in one person's language, for messages that nobody else sees."""
+        """Return the wording in the language of the person in `alone`, for messages that nobody else sees."""
         here, person = (place_of(self._team, each) for each in (alone.channel or alone.user, alone.user))
         return self.names.people.wording(here, person)
 

@@ -172,7 +172,7 @@ class Delivery:
 def _says_no(body: str) -> bool:
     """Return whether Slack's reply is a refusal: a JSON object with `"ok": false`.
 
-    A `response_url` may answer an accepted message with any other text.
+    Any other reply means that the message was accepted: a `response_url` may answer with any text.
     """
     try:
         said = json.loads(body)

@@ -99,7 +99,7 @@ class _Page:
     ours: list[tuple[int, int]] = field(default_factory=list)
 
     def write(self, text: str, kind: SpanKind | None = None) -> None:
-        """Add text. If a kind is given, the text becomes a span of that kind."""
+        """Add text. If `kind` is given, the added text becomes one span of that kind."""
         self.within(kind, lambda: self._add(text))
 
     def within(self, kind: SpanKind | None, write: Callable[[], None]) -> None:
@@ -189,7 +189,10 @@ def _unescaped(text: str) -> str:
 
 
 def _signed(whole: FormattedText) -> FormattedText:
-    """Return the text with an emoji's name at its start replaced by its character: an emoji can be the whole answer."""
+    """If an emoji's name is at the start of the text, replace the name by the emoji's character. Return the text.
+
+    An emoji at the start can be the whole answer.
+    """
     found = _LEADING.match(whole.text)
     sign = EMOJI.get(found[1]) if found else None
     return _replaced(whole, found.start(), found.end(), sign) if found and sign else whole
@@ -199,10 +202,10 @@ def _signed(whole: FormattedText) -> FormattedText:
 
 
 def _of_blocks(blocks: Sequence[object], me: str) -> FormattedText:
-    """Read the text of rich_text blocks.
+    """Return the text of rich_text blocks.
 
-    People can't type any other kind of block. So any other block counts as a link: the text gets the name of the
-    block's type.
+    People can't type any other kind of block. So for any other block, the text gets the name of the block's type, as a
+    span of the kind link, which never decides.
     """
     page = _Page(me)
     for block in blocks:
@@ -251,7 +254,7 @@ def _element(page: _Page, element: Mapping[str, Any]) -> None:
 
 
 def _emoji(page: _Page, element: Mapping[str, Any]) -> None:
-    """Add an emoji.
+    """Add an emoji's character, or its name if it has no character.
 
     An emoji without a character is a workspace's own picture, and its name never counts as an answer.
     """

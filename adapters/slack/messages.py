@@ -45,7 +45,7 @@ LONGEST = 12_000
 PAGE = 9_000
 _CHUNK = 2_800
 _FALLBACK = 500
-#: The longest text that screen readers read for a button (Block Kit reference, `accessibility_label`).
+#: The longest text that screen readers read for a button, in UTF-16 units (Block Kit reference, `accessibility_label`).
 _READ_ALOUD = 75
 PLATFORM = "slack"
 
@@ -276,7 +276,7 @@ def _foot(shown: Card, names: Names, wording: Wording) -> Block:
 
 
 def _actions(call: Call, shown: Card, keys: Keyring, place: str, wording: Wording) -> Block:
-    """Return the block with the card's buttons, each with a label for screen readers that names the request."""
+    """Return the block with the card's buttons, each with a label that names the request to screen readers."""
     about = cut(shown.push, _READ_ALOUD, wording)
     buttons = [
         _button(action, text, _data(call, keys, verb, place), style)

@@ -90,7 +90,7 @@ class Slack:
         self._catching_up: set[asyncio.Task[None]] = set()
 
     def receiver(self, woken: Callable[[], None]) -> Sockets | None:
-        """Return the connections of Socket Mode, or None if Slack sends events as HTTP requests.
+        """Return the connections of Socket Mode, not yet open. Return None if Slack sends events as HTTP requests.
 
         Raises SettingsError without an app token.
         """

@@ -163,7 +163,9 @@ class Sockets:
 
 
 class _Line:
-    """One connection. This class opens it again when Slack ends it, after a fault, and when a ping gets no answer."""
+    """One connection of Socket Mode. It is opened again when Slack ends it, after an error, and when a ping gets no
+    answer.
+    """
 
     def __init__(
         self,

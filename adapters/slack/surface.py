@@ -1,4 +1,4 @@
-"""Declares Slack as a surface, and makes and parses the names of its places, people and messages."""
+"""Declares Slack as a surface. Makes the names of Slack's places, people and messages, and parses names of places."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def parse_place(place: str) -> tuple[str, str, str | None]:
 
 
 def channel_of(place: str) -> str:
-    """Return the place of the channel that a thread is in. Any other place is returned unchanged."""
+    """Return the place of the channel that a thread is in. Return any other place unchanged."""
     return place.rpartition("/")[0] if place.count("/") > 1 else place
 
 

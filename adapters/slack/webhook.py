@@ -1,6 +1,6 @@
 """The HTTP endpoint for Slack's requests.
 
-A signed request is recorded and answered; any other request is refused unread.
+A signed request is recorded and answered. Any other request is refused, and its body isn't parsed.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ class TelegramChat:
     def latest(self, place: str, before: str | None) -> str | None:
         """Return the ref of the call that the bot's latest message in `place` is about, or None.
 
-        The result is None too if that message came after the message `before`, or isn't known.
+        The result is None too if the bot's latest message isn't known, or if it came after the message `before`.
         """
         return self._delivery.latest(place, before)
 
@@ -202,7 +202,9 @@ class TelegramChat:
         return None
 
     async def notify(self, route: str, call: Call) -> None:
-        """Post the outcome of a call to the conversation where the call was asked for."""
+        """Post the outcome of a call to the conversation in which the call was asked for. A reply to the message is
+        about the call.
+        """
         await self._bound(await self._send(route, notice_message(call, self._wording(route)), about=call.ref), call.ref)
 
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:
@@ -239,7 +241,9 @@ class TelegramChat:
         await self._bound(sent, call.ref, person)
 
     async def show(self, route: str, file: File, *, about: str, press: str | None = None) -> None:
-        """Show a whole text as a message. If the text is too long for a message, send it as a file."""
+        """Show a whole text about the call with the ref `about` as a message. If the text is too long, send it as a
+        file.
+        """
         del press
         if length(file.text) <= LONGEST:
             return await self._bound(await self._send(route, whole_message(file.text), about=about), about)

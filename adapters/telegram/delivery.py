@@ -37,7 +37,7 @@ class Request(Protocol):
 class Sender(Protocol):
     """Sends one message to a chat or to one of its topics.
 
-    With `answers`, the sent message replies to the message that has this id.
+    If `answers` is given, the sent message is a reply to the message with this id.
     """
 
     def __call__(self, chat_id: int, topic: int | None, answers: str | None, /) -> Awaitable[Any]:

@@ -77,8 +77,8 @@ class Dispatcher:
     async def dispatch(self, event: Incoming, hear: Hear) -> None:
         """Hand a recorded update to our handlers, then to the operator's.
 
-        Raises the first exception of a handler, or Untaken if no handler took the update. Raises LookupError,
-        TypeError, ValueError or AttributeError if the event isn't an update.
+        `hear` gets our translation of the update. Raises the first exception of a handler, or Untaken if no handler
+        took it. Raises LookupError, TypeError, ValueError or AttributeError if the event isn't an update.
         """
         update = Update.de_json(json.loads(event.body), self._bot)
         _hear.set(hear)

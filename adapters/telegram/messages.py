@@ -157,7 +157,9 @@ def whole_message(text: str) -> Message:
 
 
 def notice_message(call: Call, wording: Wording = IN_ENGLISH) -> Message:
-    """Return the message about a call's end, with the tool's output, for the conversation that asked for the call."""
+    """Return the message that says how a call ended, with the tool's output. It is for the conversation that asked for
+    the call.
+    """
     output = output_of(call)
     parts = [_Part(outcome_for_agent(call, wording)), *([_Part(output, "pre")] if output else [])]
     return _message(parts, wording)
@@ -292,7 +294,7 @@ def _thing(parts: Sequence[Part]) -> Iterator[_Part]:
 
 
 def _decided(shown: Card, names: Names, wording: Wording) -> Iterator[_Part]:
-    """Yield the parts of an ended card: the outcome, then who decided, when and why, then the output."""
+    """Yield the parts of an ended call's card: the outcome, then who decided, when and why, then the output."""
     yield _lined((wording.say(f"end.sign.{shown.end_sign}"), " ", *shown.end), NOBODY)
     yield _lined((*shown.end_why, wording.say("card.name", short=shown.short)), names)
     if shown.output:

@@ -103,7 +103,7 @@ class Poller:
         return len(updates)
 
     async def _keep(self, updates: Sequence[Mapping[str, Any]]) -> None:
-        """Commit the updates. Log and skip an unreadable update, so that it can't block others. Raises Unavailable."""
+        """Commit the updates. If an update can't be read, log it and commit the others. Raises Unavailable."""
         try:
             return await self._inbox.keep(updates)
         except _UNREADABLE:
@@ -150,6 +150,6 @@ def _is_numbered(update: Any) -> bool:
 def secret_fits(given: str | None, secret: str) -> bool:
     """Return whether a webhook request has the configured secret.
 
-    The comparison takes constant time, and comes before anything is parsed.
+    The comparison takes the same time for every wrong secret. It comes before anything of the request is parsed.
     """
     return hmac.compare_digest((given or "").encode(), secret.encode())

@@ -143,8 +143,9 @@ def _broken(text: str, width: int) -> Iterator[str]:
 def countdown(call: Call | None, more: int, now: datetime, width: int, wording: Wording = IN_ENGLISH) -> str:
     """Return the bottom line: the request that the keys act on, the time that is left, and the keys.
 
-    `more` is the number of other pending requests. A narrow window first shortens the names of the keys, then leaves
-    out the other requests, and last the keys. The line never names the key to approve without the key to reject.
+    `more` is the number of other pending requests. In a narrow window, the names of the keys are shortened first. Then
+    the number of other requests is left out, and last the keys. The line never names the key to approve without the key
+    to reject.
     """
     if call is None:
         return ""

@@ -78,8 +78,8 @@ class Commands:
     async def _for(self, heard: Command) -> list[Call]:
         """Return the pending requests that the person may see.
 
-        In a private chat, these are the requests of all places. In any other place, these are the requests of that
-        place.
+        In a private chat, these are requests of all places: those that the person may approve or has asked for. In any
+        other place, these are the requests of that place.
         """
         access, calls = self._gate.access, await self._store.pending()
         if not self._voice.is_private(heard):

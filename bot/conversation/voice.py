@@ -168,7 +168,7 @@ class Voice:
         return self.gate.people.wording(heard.conversation, heard.identity if alone else "")
 
     def text(self, heard: Heard, answer: Answer, *, alone: bool = False) -> str:
-        """Return the text that answers a reply, or '' if the surface itself shows the outcome of the call."""
+        """Return the text that answers a reply. Return '' if the surface itself shows the outcome of the call."""
         settled = answer.came is Came.APPROVED or isinstance(answer.error, CallDenied)
         if settled and self.surface.shows_outcomes:
             return ""
@@ -211,7 +211,7 @@ class Voice:
         return heard.addressed or self.patience.admits((heard.identity, place, "asked"))
 
     async def show(self, heard: Heard, call: Call) -> None:
-        """Show the person a whole call with its outcome so far."""
+        """Show the person all details of a call, and its outcome or its state."""
         names, wording = self.gate.names, self.wording(heard, alone=bool(heard.press))
         await self.gate.ready(call)
         file = whole(call, names, wording)

@@ -231,7 +231,7 @@ def _names(people: Directory, role: str) -> set[str]:
 
 
 def _revoked(settings: Settings, people: Directory, source: Path | None) -> Iterator[Check]:
-    """Yield a check that names the revoked people. The check is yellow while a list still names a revoked person."""
+    """Yield a check that names the revoked people, if there are any. It is yellow while a list names one of them."""
     if not people.revoked:
         return
     files = [revoked_file(settings.folder("state")), *([older_file(source)] if source else [])]
@@ -354,7 +354,7 @@ def _origins_of_tokens(settings: Settings) -> Iterator[str]:
 
 
 def _known(settings: Settings, people: Directory, identity: str) -> bool:
-    """Return whether a configured surface can prove this identity."""
+    """Return whether a surface that is set up can prove that somebody has this identity."""
     kind, _, rest = identity.partition(":")
     sections = settings.set_up()
     for surface in people.surfaces.values():
@@ -665,7 +665,7 @@ def _flat(text: str) -> str:
 def _dry_run(state: Path) -> Iterator[Check]:
     """Check that this machine can ask for, approve, run and record a call.
 
-    The check uses a temporary state folder and deletes it. It makes this folder in the state folder or, before the
+    The check uses a temporary state folder and deletes it. The temporary folder is in the state folder or, before the
     first start, in the system's folder for temporary files.
     """
     from bot.doctor.dry_run import dry_run

@@ -28,5 +28,5 @@ class OneThread:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
     def close(self) -> None:
-        """Accept no more work, and drop the work that hasn't begun."""
+        """Accept no more work. Work that hasn't begun is never done."""
         self._pool.shutdown(wait=False, cancel_futures=True)

@@ -41,7 +41,7 @@ class Expiry:
         await self.sweep()
 
     async def stop(self) -> None:
-        """Stop the timer, and wait for a sweep that is running."""
+        """Stop the timer. If calls are being ended now, wait until this is done."""
         self._stopped = True
         if self._timer:
             self._timer.cancel()

@@ -34,7 +34,7 @@ _AT_ONCE = 100
 #: A stop waits this many seconds for events that are being handled. Unfinished events are handled at the next start.
 _STOP_WITHIN_S = 2.0
 _LONGEST_WAIT_S = 60.0
-#: At most this many handled events are remembered, so that they aren't handled a second time.
+#: At most this many handled events are remembered. A remembered event isn't handled by our handlers again.
 _HEARD = 10_000
 _log = logging.getLogger(__name__)
 
@@ -155,7 +155,8 @@ class Intake:
         except Unavailable as unavailable:
             return await self._pause(event, unavailable.message, 1.0)
         if aside is None:
-            # The commit that decided the call also marked the event as done, and an operator's handler failed later.
+            # The event was marked as done by the commit that decided the call. An operator's handler failed after that
+            # commit.
             _log.warning("intake.not_retried", {"source": event.source, "id": event.id})
         elif aside:
             _log.error("intake.set_aside", {"source": event.source, "id": event.id})

@@ -1,7 +1,8 @@
 """Erases the arguments of old calls, and archives old calls, a few at a time.
 
 The worker goes through the calls from new to old, page by page. It pauses after each page, so that people and agents
-don't wait for it. The gate looks at each call again and writes it with its line of the record (`hitl.gate.retain`).
+don't have to wait. The gate checks each call again, and writes the call together with a line of the record
+(`hitl.gate.retain`).
 """
 
 from __future__ import annotations

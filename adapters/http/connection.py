@@ -2,7 +2,7 @@
 
 This module extends uvicorn's protocol. uvicorn itself has no deadline for a request's headers or body, no limit for
 header bytes, and no limit for the connections of one peer. It also waits for ever for a peer that doesn't read its
-answer. The class `Connections` limits how many connections each peer may have.
+answer. `Connections` limits the connections of each peer, and of each kind of peers.
 """
 
 from __future__ import annotations

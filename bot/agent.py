@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from bot.settings import AgentSettings
 
 _log = logging.getLogger(__name__)
-#: Loggers of libraries that log each request at a level below a warning. Only their warnings are kept.
+#: Loggers of libraries that log each HTTP request as information. Their lines below the level of a warning are dropped.
 _TALKATIVE = ("httpx", "httpx2", "httpcore", "openai", "anthropic")
 
 
 def build_turns(settings: AgentSettings, service: Service) -> StoredTurns | None:
-    """Return the `StoredTurns` of the agent that the settings describe. Return None if they name no model.
+    """Return the stored turns (`StoredTurns`) of the agent that the settings describe, or None if they name no model.
 
-    Raises SettingsError.
+    The agent asks for its calls through `service`. Raises SettingsError.
     """
     if not settings.model:
         return None
@@ -70,7 +70,10 @@ def make_model(settings: AgentSettings) -> Model:
 
 
 class Listed:
-    """The tools that the settings list. Raises SettingsError for an entry that names no tool group."""
+    """The tools that the settings list for the agent, such as `workspace.*`.
+
+    Raises SettingsError for an entry that names no tool group.
+    """
 
     def __init__(self, groups: Groups, listed: Sequence[str]) -> None:
         self._groups = groups

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from bot.service import Service
     from hitl.connections import Connections
 
-    #: Reads the settings again for the named principal. Returns the policy that applies now, and the changed settings
-    #: that need a restart. Raises SaysoError.
+    #: Reads the settings again, in the name of the given principal. Returns the policy that applies now, and the
+    #: changed settings that need a restart. Raises SaysoError.
     Reload: TypeAlias = Callable[[str], Awaitable[Mapping[str, Any]]]
     Troubles: TypeAlias = Callable[[], Awaitable[Sequence[str]]]
 
@@ -42,7 +42,7 @@ _log = logging.getLogger(__name__)
 
 
 async def untroubled() -> Sequence[str]:
-    """Return no troubles. This function is the default for a service that doesn't check itself."""
+    """Return (), which means no troubles. This function is the default for a service that doesn't check itself."""
     return ()
 
 
@@ -62,15 +62,16 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
     attended: Path | None = None,
     connections: Connections | None = None,
 ) -> Server:
-    """Serve the API on a Unix socket in the folder and, with a port, on TCP with the webhooks.
+    """Serve the API on a Unix socket in `folder`. If the settings name a port, serve the API and the webhooks on TCP
+    too.
 
-    Closing `parts` stops the API. `troubles` returns the troubles that keep calls from being gated. `gateway` serves
-    MCP. `place` is the place in which people talk to the service's agent. `turns` are the agent's stored turns, if
-    there is an agent. `reload` applies people, routes and policy again. `folder_identity` is the identity of the state
-    folder. `attended` is the file that notes for the next process which callers wait. The listeners of this process
-    share the limits in `connections`.
+    Return the server. When `parts` is closed, the server stops. `troubles` returns sentences about the faults that keep
+    the service from gating calls. `gateway` serves MCP. `place` is the place in which people talk to the service's
+    agent. `turns` are the agent's stored turns, if there is an agent. `reload` applies people, routes and policy again.
+    `folder_identity` is the identity of the state folder. `attended` is the file that notes for the next process which
+    callers wait. The listeners of this process share the limits in `connections`.
 
-    Raises Unavailable if nothing can listen there, and SettingsError without the extra `http`.
+    Raises Unavailable if the socket or the port can't be used, and SettingsError without the extra `http`.
     """
     try:
         from adapters.http import listeners
@@ -127,7 +128,9 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
 
 
 def _receivers(http: HttpSettings) -> dict[str, Receiver]:
-    """Return the receivers of agents, by the identities of their tokens. Raises SettingsError for a useless secret."""
+    """Return token identity -> the receiver of the agent's notices. Raises SettingsError if a signing secret has a
+    wrong form.
+    """
     from adapters.http.notices import Receiver, key_of
 
     found = {}
@@ -140,7 +143,9 @@ def _receivers(http: HttpSettings) -> dict[str, Receiver]:
 
 
 def _may_carry_tokens(http: HttpSettings) -> bool:
-    """Return whether tokens may arrive over TCP: on the loopback, or behind the operator's proxy with TLS."""
+    """Return whether bearer tokens are accepted over TCP: only on the loopback, or behind the operator's proxy with
+    TLS.
+    """
     return http.proxy or http.on_loopback
 
 
@@ -150,9 +155,9 @@ def _remove(path: Path) -> None:
 
 
 def party_of(service: Service, uid: int, pid: int) -> Party:
-    """Return the kind of a peer on a Unix socket, by its user id and its process id.
+    """Return the `Party` of a peer on a Unix socket, by its user id and its process id.
 
-    A command that this service runs has the service's user id, but no rights.
+    A command that this service runs has the service's user id, but gets `Party.COMMAND`, which has no rights.
     """
     if uid == os.getuid() and is_kept(pid):
         return Party.COMMAND

@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 class Listeners:
     """The gate's only observer.
 
-    It passes each change of a call to all listeners, in the order in which they were added.
+    It passes each change of a call to all listeners. A listener that was added earlier gets the change earlier.
     """
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: If the machine's clock is behind the expected time by less than this, NTP is probably correcting it slowly. If it is
+#: If the machine's clock is less than this behind the expected time, NTP is probably correcting it slowly. If it is
 #: further behind, somebody set it back.
 _SET_BACK = timedelta(seconds=1)
 
@@ -39,5 +39,5 @@ class SystemClock:
         return self._last
 
     def go_on_from(self, newest: datetime) -> None:
-        """If a recorded time is later than now, let the clock continue from that time."""
+        """Let the clock continue from `newest`, the newest recorded time, if it is later than now."""
         self._last = max(self.now(), newest)

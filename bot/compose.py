@@ -1,4 +1,7 @@
-"""Builds the service from concrete classes. Each dependency is an argument, by default with production's value."""
+"""Builds the service from concrete classes.
+
+Each dependency is an argument. By default, the dependency is an object of the class that `sayso run` uses.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,8 @@ if TYPE_CHECKING:
     from hitl.proof.keyring import Keyring
 
 _log = logging.getLogger(__name__)
-#: Makes the chat platforms. They need the open store, and the keyring for the MACs of their buttons.
+#: Makes the chat platforms: surface name -> chat. They need the open store, and the keyring for the MACs of their
+#: buttons.
 MakeChats: TypeAlias = "Callable[[SqliteStore, Keyring], Awaitable[Mapping[str, Chat]]]"
 
 
@@ -50,7 +54,7 @@ TakeFolder: TypeAlias = "Callable[[Path, Path | None], Awaitable[StateFolder]]"
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A service, with the store and the folder that must be closed after it."""
+    """A service, with its store and its state folder. `close` stops all three in the right order."""
 
     service: Service
     store: SqliteStore
@@ -85,11 +89,12 @@ async def compose(  # noqa: PLR0913 - each parameter is a dependency, passed by 
 
     `allow` names the workspace tools that may run; None allows all tools. `others` are the executors of other tool
     groups. `sandbox` says how commands run; if it is None, the first command finds the best sandbox of this machine. By
-    default the mark (`adapters.database.mark`) lies beside the state folder, and the master keys lie in the state
-    folder. `take` opens and locks the state folder; by default, that fails if another service uses the folder.
+    default, the mark (`adapters.database.mark`) is beside the state folder, and the master keys are in the state
+    folder. `take` opens and locks the state folder. Without `take`, the folder is opened at once, which fails if
+    another service uses it.
 
-    Raises hitl.errors.Unavailable if a part can't be opened, and the errors of `chats`; opened parts are then closed
-    again.
+    Raises hitl.errors.Unavailable if a part can't be opened, and the errors that the function `chats` raises. Parts
+    that were opened before are then closed.
     """
     clock = clock or SystemClock()
     _keep_apart(state, workspace)
@@ -120,9 +125,9 @@ async def compose(  # noqa: PLR0913 - each parameter is a dependency, passed by 
 
 
 def _logged(exposed: Callable[[], str | None]) -> Callable[[], str | None]:
-    """Return a check that gives the answer of `exposed`, and writes a log line each time this answer changes.
+    """Return a check that returns the result of `exposed`, and logs each change of this result.
 
-    While the check returns a reason, nothing runs.
+    A result that isn't None is the reason why tools could read the state folder. While there is a reason, no call runs.
     """
     last: str | None = None
 
@@ -151,7 +156,8 @@ def _keep_apart(state: Path, workspace: Path) -> None:
 def policy_library(folders: Sequence[Path], *, resolve_hosts: bool = False) -> Library:
     """Return the library of the policies in these folders and of the presets.
 
-    The policies look up paths in this machine's files. With `resolve_hosts` they also look up the addresses of hosts.
+    Policies with conditions on paths follow links on this machine. With `resolve_hosts`, policies also look up the
+    addresses of hosts.
     """
     from adapters.policies import FolderSource
     from adapters.policies.surroundings import RealPaths, SystemResolver
@@ -163,11 +169,10 @@ def policy_library(folders: Sequence[Path], *, resolve_hosts: bool = False) -> L
 
 
 def sandbox_of(settings: Settings) -> Sandbox | None:
-    """Return the sandbox that the settings describe.
+    """Return the sandbox that the settings describe. Return None if they ask for nothing special.
 
-    If the result is None, the first command finds the best sandbox of this machine.
-
-    Raises Unavailable if commands can't run as `tools_user`, or that user can't work in the workspace.
+    For None, the first command finds the best sandbox of this machine. Raises Unavailable if commands can't run as
+    `tools_user`, or if that user can't work in the workspace.
     """
     from adapters.executors.confinement import User, best, runs
     from adapters.executors.confining.plan import Bounds

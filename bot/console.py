@@ -1,7 +1,7 @@
 """One person's conversation in a terminal: typed lines go to the conversation engine, which shows cards and outcomes.
 
-This module has no code for keyboards: `hear` takes a line, and `show` prints text. The demo, a pipe and an attached
-client use it.
+This module doesn't read a keyboard: `hear` gets a typed line, and the function `show` prints text. The demo, a pipe and
+an attached client use it.
 """
 
 from __future__ import annotations
@@ -73,16 +73,18 @@ class Console:
         return list(filter(self._may_see, waiting))
 
     def focus(self, waiting: Sequence[Call]) -> Call | None:
-        """Return the pending request that keys act on: the latest card on the screen."""
+        """Return the pending request that a key (`a`, `r`, `d`) acts on: the request whose card was shown last. Return
+        None if no card of these requests was shown.
+        """
         shown = [call for call in waiting if call.ref in self._chat.shown]
         return max(shown, key=lambda call: self._chat.shown[call.ref], default=None)
 
     async def hear(self, line: str, *, begun_at: datetime | None = None, aimed: str | None = None) -> None:
-        """Handle one line, and wait for the calls that the line lets run.
+        """Handle one line. If the line approves calls, wait until they have run.
 
         `begun_at` is the time of the line's first key press. If `begun_at` is None, the line counts as typed now,
-        because it can't be older than the card. `aimed` is the ref of the request that was named beside the line while
-        it was typed; keys act on no other request.
+        because it can't be older than the card. `aimed` is the ref of the request that the screen named while the line
+        was typed. If the line is a key, such as `a`, it acts only on that request.
         """
         if not line.strip():
             return
@@ -129,7 +131,9 @@ class Console:
         return own
 
     def changed(self, call: Call) -> None:
-        """Show the card of a new call, and the outcome of an ended call, if the call belongs to this conversation."""
+        """Show the card of a new call, or the outcome of an ended call, if the call is in this conversation and the
+        person may see it.
+        """
         if call.origin != self._place or not self._may_see(call):
             return
         self._running.pop(call.ref, None)
@@ -145,7 +149,8 @@ class Console:
         """Return whether to show this person the outcome of a call: they saw its card, they asked for it, or it
         expired.
 
-        Calls of a person's scripts that were allowed or denied at once aren't shown.
+        Calls that the policy decided at once aren't shown if the person's own program asked for them, because that
+        program has the answer.
         """
         if call.ref in self._chat.shown or call.decision is Decision.EXPIRED:
             return True
@@ -158,8 +163,10 @@ class Console:
         return self._gate.access.may_see(self._principal, call)
 
     async def _remind(self, waiting: list[Call]) -> None:
-        """If the only pending call isn't the latest thing on the screen, show it again, so that the next yes can
-        mean it.
+        """If there is only one pending call, and the text shown last is about another call or none, show the call's
+        headline again.
+
+        So the person's next yes can be about this call.
         """
         if len(waiting) == 1 and self._chat.last != waiting[0].ref:
             still = await self._service.store.get(waiting[0].ref)

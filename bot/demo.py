@@ -33,8 +33,8 @@ _NOTES = "Buy milk.\nCall Ada about the release.\n"
 class Demo:
     """One run of the demo. If `workspace` or `state` is None, a temporary folder is used and deleted at the end.
 
-    A request stays pending for `timeout_s` seconds; None takes the policy's timeout. `language` is the language that
-    people read.
+    A request stays pending for `timeout_s` seconds, or for the policy's timeout if it is None. `language` is the
+    language of the cards and answers, such as `en`.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Demo:
     def _people(self) -> Directory:
         """Return a directory with one person, who asks and approves.
 
-        As the only person, they may approve their own requests up to high risk.
+        There is nobody else to approve, so this person may approve their own requests up to high risk.
         """
         me = (self._identity,)
         own = Conversation(CONVERSATION, self_approval=Risk.HIGH)

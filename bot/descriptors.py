@@ -7,7 +7,7 @@ import resource
 
 from hitl.connections import MOST, Connections
 
-#: File descriptors that are kept free for the database, tools and platforms.
+#: So many file descriptors are left for the database, tools and platforms.
 _RESERVED = 256
 _WANTED = 16_384
 #: This many connections are allowed even if the limit of file descriptors is too low for them.
@@ -15,7 +15,9 @@ _FEWEST = 64
 
 
 def fitting_connections() -> Connections:
-    """Raise this process's limit of file descriptors. Return the limit of connections, which all listeners share."""
+    """Raise this process's limit of file descriptors. Return the limits of connections that fit, which all listeners
+    share.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _WANTED if hard == resource.RLIM_INFINITY else hard
     if soft < wanted:

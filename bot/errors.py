@@ -1,4 +1,6 @@
-"""The errors of the process: `SettingsError`, which adapters also raise, and a sentence for an OSError."""
+"""The errors of the process: `SettingsError`, which adapters also raise, and a function that explains an OSError to
+people.
+"""
 
 from __future__ import annotations
 

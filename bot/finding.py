@@ -1,4 +1,7 @@
-"""Finds the settings file and the folder of the socket. Many commands need no more, and all settings take 0.3 s."""
+"""Finds the settings file and the folder of the socket.
+
+Many commands need only these two, and reading all settings takes 0.3 s.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,17 @@ from typing import Any
 from sayso_client.settings import user_runtime
 
 CONFIG_NAME = "sayso.toml"
-#: How the names of variables that are settings begin.
+#: The beginning of the name of each environment variable that is a setting.
 PREFIX = "SAYSO_"
 _RUNTIME = f"{PREFIX}RUNTIME"
 
 
 def find_config(given: Path | None) -> Path | None:
-    """Return the settings file: `given`, `SAYSO_CONFIG`, or `sayso.toml` here, in the user's or the system's folder."""
+    """Return the path of the settings file.
+
+    It is `given`, else the file that `SAYSO_CONFIG` names, else the first `sayso.toml` in the current folder,
+    `~/.config/sayso` and `/etc/sayso`. Without such a file, return None.
+    """
     if given is not None:
         return given
     if named := os.environ.get("SAYSO_CONFIG"):
@@ -33,17 +40,18 @@ def default_runtime() -> Path:
 
 
 def anchored(value: Any, folder: Path) -> Any:
-    """Return the path of a setting as a path below the settings file's folder. An absolute path, and any value that
-    isn't a path, stays unchanged.
+    """Return the value of a setting. A relative path becomes a path below `folder`, the folder of the settings file.
+
+    An absolute path stays unchanged, and so does a value that isn't a text.
     """
     relative = isinstance(value, str) and value.strip() and not value.startswith(("/", "~"))
     return str(folder / value) if relative else value
 
 
 def runtime_folder(config: Path | None) -> Path | None:
-    """Return the folder of the socket as `bot.settings` finds it. No other setting is read or checked.
+    """Return the folder of the socket, as `bot.settings` would find it, without checking any other setting.
 
-    Return None if the setting can't be read. Then `bot.settings.load` says why.
+    Return None if the setting can't be read. Then `bot.settings.load` raises an error that says why.
     """
     given: object = {name.upper(): value for name, value in os.environ.items()}.get(_RUNTIME)
     path = find_config(config)

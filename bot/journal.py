@@ -1,7 +1,7 @@
 """Writes log lines about requests: when a request is asked, when it is decided, and when its run has ended.
 
-The lines hold refs, tools and people. They never hold arguments, notes, reasons or output, because those may hold
-secrets. `sayso show` prints these parts.
+The lines have refs, tools and people. They never have arguments, notes, reasons or output, because those may contain
+secrets. `sayso show` prints them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Journal:
         self._logged: FIFOCache[str, tuple[Decision | None, Result | None]] = FIFOCache(_KNOWN)
 
     def changed(self, call: Call) -> None:
-        """Log the steps that the call has taken since the last change."""
+        """Log the steps that the call has taken since its last logged change: asked, decided, ended."""
         fresh = call.ref not in self._logged and (call.version == 1 or call.decision in _AT_ONCE)
         decision, result = self._logged.get(call.ref, (None, None))
         self._logged[call.ref] = (call.decision, call.result)

@@ -32,7 +32,7 @@ _PROMPT = "> "
 
 
 class Talk:
-    """Reads lines, and records the time at which each line was begun.
+    """One person's conversation on a TTY. It reads lines, and stores the time at which each line was begun.
 
     A line that was begun before a card appeared can't answer that card.
     """
@@ -42,8 +42,8 @@ class Talk:
         self._conversation = conversation
         self._waiting: dict[str, Call] = {}
         self._begun_at: datetime | None = None
-        #: The request that the bottom line names while a line is typed. The keys of the typed line act on no other
-        #: request.
+        #: The ref of the request that the bottom line named when the typed line was begun. A key in this line acts on
+        #: no other request.
         self._aimed: str | None = None
         self._left = False
         colour = not os.environ.get("NO_COLOR")
@@ -57,8 +57,8 @@ class Talk:
             colour=colour,
             screen=self._screen,
         )
-        # prompt_toolkit erases the typed line, and we show the line again ourselves. So we know which lines are above
-        # the prompt.
+        # prompt_toolkit erases the typed line, and this class prints the line again. So this class knows all lines
+        # above the prompt.
         self._session: PromptSession[str] = PromptSession(
             _PROMPT,
             bottom_toolbar=self._bar,
@@ -69,7 +69,9 @@ class Talk:
         service.listeners.add(self)
 
     def changed(self, call: Call) -> None:
-        """Update the countdown. When a card appears, drop keys that were pressed before it."""
+        """Update the requests of the countdown. If a call is pending, drop what the person typed before they could see
+        its card.
+        """
         if call.origin != self._conversation:
             return
         if call.status is Status.PENDING:
@@ -124,9 +126,8 @@ class Talk:
             self._aimed = focus.ref if focus else None
 
     def _bar(self) -> str:
-        """Return the bottom line.
-
-        It names the request that keys act on now, or the request for which the line was begun.
+        """Return the bottom line: the request that a key acts on now, or the request for which the typed line was
+        begun.
         """
         waiting = list(self._waiting.values())
         call = self._waiting.get(self._aimed or "") or self._console.focus(waiting)
@@ -145,5 +146,7 @@ def _columns() -> int:
 
 
 def tell(text: str) -> None:
-    """Show text above the line that is being typed, broken between words if the screen is narrower."""
+    """Show text above the line that is being typed. If the screen is narrower than a line, break the line between
+    words.
+    """
     print_formatted_text(ANSI(fitted(text, _columns())))

@@ -1,7 +1,8 @@
 """The service's log: one line on stderr for each event, as `name=value` pairs or as a JSON object, with secrets masked.
 
-All code logs by the standard library, with the event's name as the message and a mapping of its facts as the argument.
-So the lines of libraries have the same form, and the name of a fact can't clash with a field of the log record.
+All code uses the standard library's `logging`: the message is the event's name, and the argument is a mapping of the
+event's facts, such as `{"ref": ...}`. So the lines of libraries have the same form, and the name of a fact can't clash
+with a field of the log record.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ _OURS = ("adapters", "bot", "hitl")
 
 
 def configure(form: str = "text", level: str = "info") -> None:
-    """From now on, log to stderr: in the form `text` or `json`, from the level `debug`, `info` or `warning` on.
+    """Write the log to stderr from now on, in the form `text` or `json`.
 
-    At `debug`, libraries log their normal work too.
+    Lines below `level` (`debug`, `info` or `warning`) are left out. At `debug`, libraries log their normal work too.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLine() if form == "json" else Line())
@@ -75,9 +76,10 @@ class JsonLine(Line):
 
 
 def _event(record: logging.LogRecord) -> str:
-    """Return the message with its facts. If the facts don't fit the message, return both unformatted.
+    """Return the message with its arguments. If the arguments don't fit the message's placeholders, return both
+    unformatted.
 
-    Otherwise `logging` itself would print the mistake, and the printed facts would not be masked.
+    Otherwise `logging` itself would report the mistake, and print the arguments unmasked.
     """
     try:
         return record.getMessage()

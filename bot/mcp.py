@@ -37,20 +37,20 @@ if TYPE_CHECKING:
     from bot.settings import McpServerSettings, Settings
     from hitl.connections import Connections
 
-#: Names that an MCP server can't have, because they are tool groups already: the workspace's, that of `sayso ask`, and
-#: the service's own.
+#: Names that an MCP server can't have, because they are tool groups already: the workspace's tools, the group of `sayso
+#: ask`, and the service's own group.
 _TAKEN = frozenset({"workspace", "shell", GROUP})
 #: Loggers that log each request: the address of a server, which may hold its key, and the arguments and results of
-#: calls. Only their warnings are kept.
+#: calls. Their lines below the level of a warning are dropped.
 _TALKATIVE = ("httpx2", "httpcore2", "mcp")
-#: Seconds that a server has to end before it is killed. The MCP library itself waits two seconds.
+#: Seconds after which a server that doesn't end is killed. The MCP library itself waits two seconds for it.
 _GRACE_S = 1.0
 #: The origin and the credential of calls that arrive over the service's MCP socket.
 _LOCAL, _SOCKET = "local", "socket"
 
 
 def build_servers(settings: Settings) -> Servers:
-    """Return the servers of the settings. No server is started yet. Raises SettingsError."""
+    """Return the MCP servers that the settings describe. No server is started yet. Raises SettingsError."""
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(logging.WARNING)
     configured = settings.mcp.servers if settings.mcp else {}
@@ -64,7 +64,7 @@ def build_gateway(service: Service, servers: Servers) -> Gateway:
 
 
 def line_server(service: Service, gateway: Gateway, folder: Path, connections: Connections) -> LineServer:
-    """Return the server for the relays of this machine's users (`sayso mcp`), on a socket in the service's runtime
+    """Return the server for `sayso mcp`, the relay that this machine's users run, on a socket in the service's runtime
     folder.
 
     `connections` limits the connections of all listeners of this process together.
@@ -84,9 +84,9 @@ def line_server(service: Service, gateway: Gateway, folder: Path, connections: C
 
 
 def http_mount(gateway: Gateway) -> HttpMount:
-    """Return the gateway as an application for `/mcp`.
+    """Return the gateway as an application for the path `/mcp`.
 
-    The application around it authenticates callers and checks that they may ask.
+    The HTTP application that contains it authenticates callers. This application checks that a caller may ask.
     """
 
     def who(scope: Scope) -> Caller:
@@ -132,9 +132,10 @@ def _passed(server: str, variable: str) -> str:
 
 
 def _kept(command: Sequence[str]) -> Sequence[str]:
-    """Return the command line that starts a server under a keeper, which is a small parent process.
+    """Return the command line that starts an MCP server as the child of a keeper, which is a small process.
 
-    With a keeper, the server ends when this service ends, and it can't act as a person with the service's user id.
+    The keeper ends the server when this service ends. The server has the service's user id, but the service recognises
+    processes under a keeper and refuses their requests.
     """
     program = shutil.which(command[0])
     if program is None:

@@ -1,8 +1,8 @@
 """Moves the MCP servers of a client behind the gateway, and back: `sayso init mcp CLIENT`.
 
-After the move, the client's file names one server, the relay. The client's former servers are in the settings; each
-value of an environment or header is in a separate file. A backup beside those files restores the client's file to the
-byte.
+After the move, the client's file names one server, the relay. The client's former servers are in the settings. Each
+value of their environments and headers is in a separate file. A backup in the folder of these files can restore the
+client's file exactly.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 RELAY: Final = "sayso"
-#: Matches a value that only the client can fill in: `${input:token}`, `${env:HOME}`, `$HOME`.
+#: Matches a value that only the client can complete: `${input:token}`, `${env:HOME}`, `$HOME`.
 _FILLED_IN = re.compile(r"\$\{|\$[A-Za-z_]")
 #: Matches the name of an argument whose value is a secret: `--api-key`, `--token`, and `API_KEY` in `API_KEY=...`.
 _SECRET = re.compile(r"-{0,2}[\w-]*(?:key|token|secret|password)", re.IGNORECASE)
@@ -58,15 +58,15 @@ _PROJECT_FILES: Mapping[McpClient, str] = {
     McpClient.VSCODE: ".vscode/mcp.json",
     McpClient.CODEX: ".codex/config.toml",
 }
-#: Keys of a server's entry that move with it to the gateway.
+#: Keys of a server's entry in the client's file that move with the server behind the gateway.
 _MOVED_KEYS = frozenset({"type", "command", "args", "env", "cwd", "url", "headers", "http_headers"}) | {
     "bearer_token_env_var",
     "startup_timeout_sec",
     "enabled",
     "disabled",
 }
-#: Keys that the move drops. `timeout` and `tool_timeout_sec` limit the client's wait, and the client now waits for the
-#: relay. `gallery` and `version` say where VS Code found the server.
+#: Keys that the move drops. `timeout` and `tool_timeout_sec` say how long the client waits for this server, but after
+#: the move the client waits for the relay. `gallery` and `version` say where VS Code found the server.
 _DROPPED_KEYS = frozenset({"timeout", "tool_timeout_sec", "gallery", "version"})
 _TYPES = frozenset({None, "stdio", "http", "streamable-http", "streamableHttp"})
 
@@ -82,7 +82,7 @@ class Server:
 
     name: str
     values: Mapping[str, Any]
-    #: The keys that lead to the table of servers in the file.
+    #: The keys in the client's file that lead to the table of servers, such as ("projects", FOLDER, "mcpServers").
     place: tuple[str, ...]
     #: The folder of the project to which the server belongs, or '' if it belongs to all projects of the user.
     project: str = ""
@@ -111,12 +111,17 @@ class Move:
     left: Mapping[str, str] = field(default_factory=dict)
     #: (server, argument) of each argument whose value looks like a secret and will be in the settings.
     exposed: Sequence[tuple[str, str]] = ()
-    #: The private values of all servers: their environment, headers and secret arguments. Nobody may see these values.
+    #: The private values of all servers: their environments, headers and secret arguments. They must not be shown to
+    #: anybody.
     private: frozenset[str] = frozenset()
 
 
 def plan(client: McpClient, file: Path, settings: Path, folder: Path, relay: list[str]) -> Move:
-    """Plan the move of a client's servers, and write nothing. Raises SettingsError."""
+    """Return the planned move of a client's servers, and write nothing.
+
+    `file` is the client's file, `settings` is the settings file, `folder` gets the files of secrets and the backup, and
+    `relay` is the relay's command line. Raises SettingsError.
+    """
     file, settings, folder = file.absolute(), settings.absolute(), folder.absolute()
     backup = folder / f"{client.value}.backup"
     if backup.exists():
@@ -166,7 +171,7 @@ def carry_out(move: Move) -> None:
 def take_back(client: McpClient, folder: Path) -> tuple[Path, bool]:
     """Restore the client's file, and remove the added block from the settings.
 
-    Returns the client's file, and whether the block was removed. If somebody edited the block, the block and the files
+    Return the client's file, and whether the block was removed. If somebody edited the block, the block and the files
     of its secrets stay. If the settings file no longer exists, the files of the secrets stay too.
 
     Raises SettingsError, and changes nothing, if there is no backup, if the settings can't be read or if the client's
@@ -180,7 +185,7 @@ def take_back(client: McpClient, folder: Path) -> tuple[Path, bool]:
     file, settings = Path(record["file"]), Path(record["settings"])
     text = _settings_text(settings, file)
     before, now = base64.b64decode(record["before"]), _read(file)
-    if now != before:  # If the file is as before, the move ended before it changed this file.
+    if now != before:  # If the file is unchanged, the move failed before it wrote this file.
         if _hash(now) != record["after"]:
             raise SettingsError(say("move.changed", file=file, backup=backup))
         _replace(file, before)
@@ -194,10 +199,9 @@ def take_back(client: McpClient, folder: Path) -> tuple[Path, bool]:
 
 
 def _settings_text(settings: Path, file: Path) -> str:
-    """Return the text of the settings, or '' if they are gone. Raises SettingsError if they can't be read.
+    """Return the text of the settings, or '' if the file no longer exists. Raises SettingsError if it can't be read.
 
-    Older backups have a relative path. From another folder, such a path finds no file, although the settings aren't
-    gone.
+    Older backups have a relative path. From another folder, such a path finds no file, although the file still exists.
     """
     try:
         return settings.read_text("utf-8")
@@ -209,7 +213,7 @@ def _settings_text(settings: Path, file: Path) -> str:
 
 
 def _without_block(settings: Path, text: str, restored: Path) -> None:
-    """Write the settings without the moved servers. Raises SettingsError."""
+    """Write `text`, the settings without the moved servers, to the settings file. Raises SettingsError."""
     try:
         _replace(settings, text.encode())
     except OSError as error:
@@ -246,8 +250,8 @@ def _parsed(client: McpClient, file: Path, held: bytes) -> dict[str, Any]:
 def _servers(client: McpClient, values: Mapping[str, Any]) -> list[Server]:
     """Return the servers of a client's file, the servers for all projects first.
 
-    By default, Claude Code gives a server the scope `local`, which is one project. Claude Code keeps the servers of
-    this scope in the same file.
+    By default, Claude Code gives a server the scope `local`: the server is for one project. These servers are in the
+    same file.
     """
     key = _FILES[client][1]
     found = [Server(name, each, (key,)) for name, each in _tables(values.get(key))]
@@ -263,7 +267,8 @@ def _tables(values: Any) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _of_projects(client: McpClient, values: Mapping[str, Any], file: Path) -> dict[str, str]:
-    """Return the servers in files of projects, and why each server stays there. This module never changes these files.
+    """Return the name of each server in a project's file -> the reason why the server stays there. This module never
+    changes these files.
 
     The search covers the current folder, and all projects that Claude Code knows.
     """
@@ -283,7 +288,7 @@ def _of_projects(client: McpClient, values: Mapping[str, Any], file: Path) -> di
 
 
 def _why_left(server: Server) -> str | None:
-    """Return the reason why a server can't be put behind the gateway, or None if it can."""
+    """Return the reason why a server stays with the client, or None if it can be moved behind the gateway."""
     values = server.values
     if not _group(server.name):
         return say("move.why.name")
@@ -347,9 +352,9 @@ def _group(name: str) -> str:
 
 
 def _table(group: str, found: Server, folder: Path, secrets: dict[Path, str]) -> str:
-    """Return one server as a table for the settings file.
+    """Return the settings file's table for one server.
 
-    Its secret values are put into `secrets`, by the path of their file.
+    The server's secret values are added to `secrets` (path of the file -> value).
     """
     server = found.values
     url = str(server.get("url") or "")
@@ -365,7 +370,8 @@ def _table(group: str, found: Server, folder: Path, secrets: dict[Path, str]) ->
         cwd = str(server.get("cwd") or found.project)
         lines += [f"cwd = {_toml(cwd)}"] if cwd else []
         key, values = "env_files", server.get("env", {})
-    # The files are numbered, because names that differ only in case or in special characters would share a file.
+    # The number in a file's name is needed, because names that differ only in case or in special characters would give
+    # the same file.
     files = {
         str(name): folder / f"{group}-{at}-{_NOT_IN_NAMES.sub('-', str(name).lower())}"
         for at, name in enumerate(values, start=1)
@@ -400,9 +406,9 @@ def _rewritten(client: McpClient, before: bytes, moved: Sequence[Server], relay:
 
 def _rewritten_toml(text: str, moved: Sequence[str], relay: list[str]) -> str:
     """Return the client's TOML file with the relay in place of the moved servers, table by table. Raises SettingsError
-    if another table would be lost.
+    if this would change another table.
 
-    A relay that somebody added by hand is replaced.
+    If somebody has added the relay by hand, its table is replaced.
     """
     kept, drops = [], False
     for line in text.splitlines(keepends=True):
@@ -442,7 +448,9 @@ def _write(file: Path, held: bytes) -> None:
 
 
 def _replace(file: Path, held: bytes) -> None:
-    """Replace a file's content in one step, and keep its mode. If the file is a link, the link's target is replaced."""
+    """Replace a file's content by `held` in one step, and keep the file's mode. If the file is a link, the link's
+    target is replaced.
+    """
     file = file.resolve()
     new = file.with_name(f".{file.name}.sayso")
     _write(new, held)

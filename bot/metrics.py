@@ -1,8 +1,7 @@
 """Metrics for Prometheus: calls, decisions, runs, durations, open calls, unsent messages, events set aside.
 
-Counters and durations follow the lines that this process writes to the record, after the lines are durable. Gauges are
-read from the database at each scrape. No label holds a person, a tool, a place or a text. So the number of series has a
-bound.
+Counters and durations are updated after this process has committed lines to the record. Gauges are read from the
+database at each scrape. No label holds a person, a tool, a place or a text, so the number of time series is limited.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ _DECIDING_S = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 21600, 86400, 604
 #: caller runs may take the whole claim window.
 _STARTING_S = (0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300)
 _LATE_S = (0.005, 0.02, 0.1, 0.5, 1, 5, 30, 60)
-#: Recorded events that an operator should look into if there are many of them.
+#: Recorded events that an operator should look into if their number rises.
 _INCIDENTS = (
     *(Event.REFUSED_PEER, Event.BARRED, Event.FORGED, Event.TAMPERED, Event.LATE, Event.UNCLEAR, Event.NOT_SHOWN),
     *(Event.ROLLED_BACK, Event.POLICY_REFUSED),
@@ -59,18 +58,18 @@ _INCIDENTS = (
 _UNANSWERED = (Decision.EXPIRED, Decision.UNDELIVERABLE)
 _ANSWERED = (Decision.APPROVED, Decision.REJECTED)
 _CLAIMS = frozenset({Event.CLAIMED, Event.RELEASED})
-#: The label for decisions that nobody made on a surface, such as decisions of the policy.
+#: The value of the label `surface` for decisions that were made on no surface, such as decisions of the policy.
 _NOWHERE = "none"
 
 
 class Metrics:
     """The metrics of this process.
 
-    `SqliteStore.committed` must contain the method `heard`, which counts each change.
+    The caller must add the method `heard` to `SqliteStore.committed`, so that each committed change is counted.
     """
 
     def __init__(self, clock: Clock, known: Sequence[str]) -> None:
-        """`known` are the names of surfaces. Any other name is counted as `other`."""
+        """`known` are the names of the surfaces. In labels, any other surface is named `other`."""
         # The series have no creation times, because these would only repeat the start time of the process.
         disable_created_metrics()  # type: ignore[no-untyped-call] # prometheus_client has no types for it
         self.registry = CollectorRegistry()
@@ -107,8 +106,8 @@ class Metrics:
         self._aside = Gauge("sayso_inbox_set_aside", "Events that failed five times.", registry=here)
         self._troubles = Gauge("sayso_troubles", "What keeps calls from being gated, as /readyz.", registry=here)
         ProcessCollector(registry=here)
-        # Create each series with 0. A series that starts with its first count shows no increase, so an alert would miss
-        # that count.
+        # Create each series with the value 0. Prometheus sees no increase in a series that begins with 1, so an alert
+        # would miss the first event.
         for event in _INCIDENTS:
             self._incidents.labels(event.value)
         for result, risk in itertools.product(Result, Risk):
@@ -143,7 +142,7 @@ class Metrics:
             self._ended.labels(entry.event.value, risk).inc()
 
     def _timed(self, entry: Entry, call: Call) -> None:
-        """Record how long people took to decide. A decision of the policy alone isn't counted."""
+        """Record the time from the question to its end. A decision that the policy made alone isn't counted."""
         if call.decided_at is None or entry.actor == "policy":
             return
         self._deciding.labels(entry.event.value).observe(_seconds(call.created_at, call.decided_at))
@@ -177,7 +176,7 @@ class Metrics:
         self._aside.set(aside)
 
     def stands(self, troubles: int) -> None:
-        """Set the number of troubles that keep calls from being gated."""
+        """Set the gauge for the number of troubles that keep the service from gating calls."""
         self._troubles.set(troubles)
 
 

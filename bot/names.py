@@ -1,4 +1,4 @@
-"""The names of people that this machine knows without a platform: logins, names of tokens, and the operator's names."""
+"""Names of people that are known without a platform: login names, names of tokens, and names in the settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def names_of(people: Directory) -> Names:
-    """Return the names of the people of an installation on this machine."""
+    """Return the `Names` of an installation: the display names of its people that this machine knows."""
     return Names(people, login=login, host=socket.gethostname())
 
 

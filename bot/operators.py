@@ -2,7 +2,7 @@
 
 The module has a function `register(app)`, which adds handlers to an application object of the platform's own library.
 Our handlers are on another application object, which gets each event first. So an operator's handler can't stop our
-handlers. That handler gets neither the gate nor the store, so it can't decide.
+handlers. An operator's handler gets neither the gate nor the store, so it can't decide a call.
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ _log = logging.getLogger(__name__)
 
 
 class Connector:
-    """Runs one platform. It connects when the platform is up. Until then `troubles` says why it isn't connected.
+    """Runs one platform. It connects as soon as the platform can be reached. Until then `troubles` says why it isn't
+    connected.
 
     The name of the platform's surface is the source of its events in the inbox. Troubles and log events begin with this
     name. Raises SettingsError if the platform can't receive with its settings.
@@ -60,7 +61,7 @@ class Connector:
         return () if self._receiver else (self.platform.endpoint(self.intake.wake),)
 
     def troubles(self) -> Sequence[str]:
-        """Return sentences about the troubles that keep people's answers on the platform from arriving."""
+        """Return sentences about the faults that keep people's answers on the platform from arriving."""
         receiving = self._receiver.trouble if self._receiver and self._connected else None
         return [f"{self._name}: {trouble}" for trouble in (self._trouble, receiving) if trouble]
 
@@ -70,7 +71,7 @@ class Connector:
         self._work.add_done_callback(self._ended)
 
     async def stop(self) -> None:
-        """Take no more events, and stop handling events. Recorded events are handled at the next start."""
+        """Stop receiving and handling events. Recorded events that are still open are handled at the next start."""
         if self._work is not None:
             self._work.cancel()
             await asyncio.gather(self._work, return_exceptions=True)
@@ -110,8 +111,9 @@ class Connector:
                 return who
 
     async def _refresh_open_cards(self) -> None:
-        """If the platform may have lost presses while this process was down, let open cards ask people to press
-        again.
+        """Queue an edit of each open card, if the platform may have lost presses while this process was down.
+
+        The edited card asks people to press again.
         """
         for call in await self._service.store.pending() if self.platform.surface.loses_presses else ():
             here = [route for route in call.routes if route.startswith(f"{self._name}:")]

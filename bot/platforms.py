@@ -1,7 +1,7 @@
 """The configured chat platforms and their webhooks. They start after the service.
 
-They stop receiving before the service stops, but their connections close after it, because the service still sends
-messages while it stops.
+Before the service stops, the platforms stop receiving. Their connections close after the service, because the service
+still sends messages while it stops.
 
 A platform that isn't configured isn't imported, so that its extra need not be installed.
 """
@@ -46,7 +46,7 @@ class Platforms:
     """The chat platforms that are configured for `sayso run`."""
 
     def __init__(self, settings: Settings, others: Callable[[], Sequence[str]] = tuple) -> None:
-        """`others` returns the troubles of other parts of the service."""
+        """`others` returns sentences about the faults of other parts of the service."""
         self._settings = settings
         self._others = others
         self._platforms: list[Platform] = []
@@ -54,7 +54,7 @@ class Platforms:
         self._service: Service | None = None
 
     async def make(self, store: SqliteStore, keys: Keyring) -> Mapping[str, PlatformChat]:
-        """Return platform name -> the platform's chat. Raises SettingsError."""
+        """Build the configured platforms. Return platform name -> the platform's chat. Raises SettingsError."""
         core = Core(store, keys, self._settings.directory())
         for name in self._settings.set_up():
             self._platforms.append(await build(self._settings, name, core))
@@ -90,7 +90,7 @@ class Platforms:
             await platform.close()
 
     async def troubles(self) -> Sequence[str]:
-        """Return all troubles that keep calls from being gated, for `/readyz` and `doctor`."""
+        """Return sentences about all faults that keep the service from gating calls, for `/readyz` and `doctor`."""
         found = [*self._others(), *_shortage(self._settings.folder("state"))]
         found += [trouble for connector in self._connectors for trouble in connector.troubles()]
         try:
@@ -135,7 +135,8 @@ def mounted(endpoint: Endpoint) -> Route:
 def _shortage(state: Path) -> Iterator[str]:
     """Yield a sentence if there is too little disk space to record the next call.
 
-    Without this check the service would look ready, because reading the store would still work.
+    Without this check, `/readyz` would say that the service is ready, because reading the store still works on a full
+    disk.
     """
     try:
         free = shutil.disk_usage(state).free

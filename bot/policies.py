@@ -1,7 +1,7 @@
 """The policy that applies now: a preset or a named document, loaded at the start and again when it changes.
 
-A document that can't be used never replaces a usable one. At the start the service refuses to run without a usable
-document; later the old policy stays and `troubles` says why. Every change and every refusal is recorded.
+A document with problems never replaces a policy that applies. At the start, the service refuses to run without a
+policy. Later, the old policy stays in force, and `troubles` says why. Every change and every refusal is recorded.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from hitl.ports import Calls, Paths, Resolver
 
 _log = logging.getLogger(__name__)
-#: Seconds between two reads of the document. A change applies only when two reads in a row give the same text, so that
-#: a half-written file doesn't apply.
+#: Seconds between two reads of the document. A changed text applies only when two reads in a row give the same text, so
+#: that a half-written file doesn't apply.
 LOOK_EVERY_S = 1.0
-#: For a start and for a reload: the seconds between two reads. A text that still changes after this number of reads is
-#: given up.
+#: At a start and at a reload: the seconds between two reads, and the largest number of reads. If the text still changes
+#: after them, SettingsError is raised.
 SETTLES_S, _READS = 0.25, 20
-#: The modules that the policy engine imports at its first use, and the packages that contain them.
+#: Module that the policy engine imports at its first use -> the package that contains the module.
 _NEEDED = {
     "re2": "google-re2",
     "tree_sitter": "tree-sitter",
@@ -59,7 +59,7 @@ class Library:
     def read(self, name: str) -> Document:
         """Return the policy document with that name.
 
-        Raises SettingsError if there is no usable document with that name.
+        Raises SettingsError if there is no document with that name, or if it can't be read.
         """
         found: list[Document] = []
         missing: list[str] = []
@@ -85,7 +85,8 @@ class Library:
         return [name for source in self._sources for name in source.names()]
 
     def settled(self, name: str) -> Document:
-        """Return the document after two reads in a row gave the same text: this shows that nobody is writing it.
+        """Read the document again and again, and return it when two reads in a row gave the same text. So nobody is
+        writing it now.
 
         Raises SettingsError.
         """
@@ -112,7 +113,7 @@ class Library:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A policy that was read and compiled for a reload, but doesn't apply yet."""
+    """A policy that was read and compiled for a reload. It applies after `Policies.take`."""
 
     library: Library
     name: str
@@ -126,7 +127,9 @@ class Prepared:
 
 
 class Policies:
-    """Holds the policy that applies now, for the gate. Raises SettingsError at the start without a usable policy."""
+    """Holds the policy that applies now, and returns it to the gate. Raises SettingsError at the start if the policy
+    can't be used.
+    """
 
     def __init__(self, library: Library, name: str) -> None:
         need_engine()
@@ -154,7 +157,7 @@ class Policies:
         return Prepared(library, name, document, library.load(document))
 
     async def take(self, prepared: Prepared) -> None:
-        """Apply a prepared policy. Record the change if the policy differs from the previous policy."""
+        """Apply a prepared policy. If its name or its document differs from the previous policy, record the change."""
         same = (prepared.name, prepared.document) == (self._name, self._document)
         self._library, self._name = prepared.library, prepared.name
         self._document, self._policy, self._trouble = prepared.document, prepared.policy, ""
@@ -162,7 +165,7 @@ class Policies:
             await self._record(Event.POLICY_LOADED)
 
     def troubles(self) -> Sequence[str]:
-        """Return the reason why the present document doesn't apply, or nothing if it applies."""
+        """Return a list with the reason why the document's newest text doesn't apply. Return [] if it applies."""
         return [self._trouble] if self._trouble else []
 
     async def start(self, store: Calls) -> None:
@@ -178,7 +181,7 @@ class Policies:
             await asyncio.gather(self._watching, return_exceptions=True)
 
     async def reload(self) -> None:
-        """Read the document now. Apply it after two reads in a row gave the same text."""
+        """Read the document now. If it has changed, apply it when two reads in a row have given the same text."""
         found = await self._look()
         for _ in range(_READS):
             await asyncio.sleep(SETTLES_S)
@@ -195,14 +198,14 @@ class Policies:
                 await self._take(self._seen)
 
     async def _look(self) -> Document | str:
-        """Return the present document, or the reason why it can't be read."""
+        """Read the document now. Return it, or the reason why it can't be read."""
         try:
             return await asyncio.to_thread(self._library.read, self._name)
         except SettingsError as error:
             return str(error)
 
     async def _take(self, found: Document | str) -> None:
-        """Apply a document if it is new and usable. If it isn't usable, store the reason for `troubles`."""
+        """Apply a document if it is new and has no problems. Otherwise store the reason for `troubles`."""
         if found == self._document:
             self._trouble = ""
             return
@@ -225,7 +228,7 @@ class Policies:
     async def _record(self, event: Event, **more: str) -> None:
         """Write an event to the service's own record and to the log.
 
-        This doesn't report a failing store, because other parts do.
+        If the store fails, nothing is raised, because other parts of the service report a failing store.
         """
         told = {"name": self._name, "from": self._document.origin, "digest": self._policy.digest, **more}
         _log.log(40 if more else 20, f"policy.{event.removeprefix('policy_')}", told)

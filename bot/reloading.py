@@ -63,21 +63,21 @@ class Reloading:
 
         `by` is the principal who asked for the reload.
 
-        Returns the policy's name and digest, and the settings that changed but need a restart. Raises ReloadRefused if
-        a part can't be used, and Unavailable if the store fails. After an error nothing has changed.
+        Return the policy's name and digest, and the settings that changed but need a restart. Raises ReloadRefused if a
+        part can't be used, and Unavailable if the store fails. After an error nothing has changed.
         """
         async with self._turn:
             try:
                 settings = await asyncio.to_thread(load, self._source)
                 people = settings.directory()
                 library = policy_library(settings.policy_folders(), resolve_hosts=self._began_with.resolve_hosts)
-                # A reload doesn't change the stage. So the policy of the old stage applies, even if the settings now
-                # name another stage.
+                # A reload can't change the stage. So the policy of the stage at the start is loaded, even if the
+                # settings now name another stage.
                 staged = settings.model_copy(update={"stage": self._began_with.stage})
                 prepared = await asyncio.to_thread(self._policies.prepared, library, staged.policy_name())
             except SettingsError as error:
                 await self._record(Event.RELOAD_REFUSED, by, why=str(error)[:500])
-                # A watcher also reads the policy when it changes. If the fault is in the policy, reading it now lets
+                # The watcher reads the policy only once a second. If the policy is at fault, reading it now lets
                 # `doctor` show the fault at once.
                 await self._policies.reload()
                 raise ReloadRefused(str(error)) from error
@@ -87,7 +87,7 @@ class Reloading:
             await self._record(Event.RELOADED, by, **told)
             now = self._gate.people
             self._gate.people = replace(people, owners=now.owners, token_ends=now.token_ends)
-            # An open card keeps its words, because they are stored with its request.
+            # An open card isn't changed by this, because its words are stored with its request.
             self._gate.terms = replace(self._gate.terms, cards=settings.terms().cards)
             self._gate.reach.forget()
             await self._policies.take(prepared)
@@ -111,7 +111,7 @@ class Reloading:
 
 
 def _lists(people: Directory) -> Mapping[str, Sequence[str]]:
-    """Return the sorted lists of people and routes, as the audit record of a reload stores them."""
+    """Return the sorted lists of people and routes, in the form in which the record of a reload stores them."""
     return {
         name: sorted(getattr(people, name)) for name in ("approvers", "requesters", "operators", "routes", "revoked")
     }

@@ -1,8 +1,8 @@
-"""The names whose rights `sayso revoke` has ended, one a line in a file of the state folder.
+"""The names whose rights `sayso revoke` has ended, in a file of the state folder: one name in each line.
 
 The service can write the state folder wherever it runs; the folder of the settings is often read-only, or belongs to
-root. No tool of an agent reaches the state folder. Earlier versions kept the names beside the settings. That file still
-counts, so that nobody gets rights back by an upgrade.
+root. No tool of an agent reaches the state folder. Earlier versions kept the names beside the settings. That older file
+is still read, so that nobody gets rights back by an upgrade.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def older_file(source: Path) -> Path:
 def revoked_names(state: Path, source: Path | None) -> frozenset[str]:
     """Return the revoked names of a state folder, and the names beside the settings file `source`.
 
-    Some users, such as an agent's, can't enter the state folder. For these users, only the second file counts. This is
-    safe, because such a user decides nothing by the list. Raises OSError if a file exists and can't be read, because
-    the file may end rights.
+    Some users, such as an agent's, can't enter the state folder. For these users, only the names beside the settings
+    are returned. This is safe: their programs don't decide anybody's rights. Raises OSError if a file exists and can't
+    be read, because it may name a person who has no rights any more.
     """
     found = _names(older_file(source)) if source else frozenset()
     if not os.access(state, os.X_OK, effective_ids=True):
@@ -47,8 +47,8 @@ def revoked_names(state: Path, source: Path | None) -> frozenset[str]:
 def keep_revoked(state: Path, name: str) -> None:
     """Add a name to the file, in one write that reaches the disk. Raises OSError.
 
-    Root writes it as the owner of the state folder: the service must be able to read and change the file, and no link
-    in that folder may lead root to a file elsewhere.
+    If root runs this, the file is written as the owner of the state folder. So the service can read and change the
+    file, and a link in that folder can't make root write to another file.
     """
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _as_owner(state):
@@ -73,7 +73,7 @@ def _names(file: Path) -> frozenset[str]:
 
 @contextlib.contextmanager
 def _as_owner(folder: Path) -> Iterator[None]:
-    """While the context is open, act with the rights of the folder's owner if this process runs as root."""
+    """While the context is open and this process runs as root, act with the rights of the folder's owner."""
     owner = folder.stat()
     if os.geteuid() != 0 or owner.st_uid == 0:
         yield

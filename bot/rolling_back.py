@@ -1,4 +1,4 @@
-"""Ends all that is open in a database which was restored from an older copy."""
+"""Ends all open calls and turns in a database that was restored from an older copy, and skips its unhandled events."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _log = logging.getLogger(__name__)
 
 
 async def roll_back(gate: Gate) -> None:
-    """End all open calls, because the database is older than its mark (`adapters.database.mark`).
+    """End all open calls and turns, and mark all events of the inbox as handled.
 
-    Add a line about this to the record.
+    This is done when the database is older than its mark (`adapters.database.mark`): people may have decided these
+    calls already. The record gets a line about it.
     """
     _log.error("store.older", {"why": say("start.older")})
     while any([await _voided(gate, call) for call in await gate.store.unfinished()]):
@@ -37,8 +38,8 @@ async def roll_back(gate: Gate) -> None:
 
 
 async def _voided(gate: Gate, call: Call) -> Call | None:
-    """End the call, and return it. If the call can't be ended, log that and return None, so that the service still
-    starts.
+    """End the call, and return it. If this fails, log the error and return None, so that the service starts all the
+    same.
     """
     try:
         return await gate.void(call)

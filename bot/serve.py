@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 _log = logging.getLogger(__name__)
-#: Seconds between two checks whether the other service has stopped.
+#: Seconds between two attempts to lock the state folder.
 _LOOK_S = 0.1
 
 
@@ -68,10 +68,11 @@ class _StoppedError(Exception):
 
 
 async def _take(wait_s: float, stopping: asyncio.Event, path: Path, keys: Path | None) -> StateFolder:
-    """Return the locked state folder, after the service that uses it has stopped.
+    """Return the locked state folder. If another service uses it, wait at most `wait_s` seconds until that service has
+    stopped.
 
-    The other service gives up its lock last. By then its tools have ended, its answers are written and its ports are
-    free. Raises FolderInUse when the time is up, and _StoppedError if this service is to stop.
+    A stopping service gives up the lock last, when its tools have ended, its answers are written and its ports are
+    free. Raises FolderInUse at the end of the wait, and _StoppedError if a signal asks this service to stop.
     """
     clock = asyncio.get_running_loop().time
     give_up, said = clock() + wait_s, False
@@ -186,7 +187,9 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
 
 
 def surface_lines(settings: Settings) -> Iterator[str]:
-    """Yield a sentence for each surface that is set up: its address, and the places to which its cards go."""
+    """Yield the sentences that `sayso run` prints: for each surface that is set up, its address or the places of its
+    cards.
+    """
     yield say("start.socket", path=settings.folder("runtime") / SOCKET_NAME)
     if settings.http.port is not None:
         yield say("start.http", host=settings.http.host, port=settings.http.port)
@@ -221,7 +224,7 @@ def _traces() -> ModuleType:
 
 
 def _reload_on_hangup(reloading: Reloading, parts: contextlib.AsyncExitStack) -> None:
-    """From now on, reload on SIGHUP as `sayso reload` does. A refusal is logged and recorded."""
+    """From now on, each SIGHUP reloads the settings as `sayso reload` does. A refused reload is logged and recorded."""
     loop = asyncio.get_running_loop()
     tasks: set[asyncio.Task[None]] = set()
 

@@ -42,16 +42,16 @@ _log = logging.getLogger(__name__)
 _STOP_WITHIN_S = 35.0
 _TRIES_TO_RECORD = 10
 _TRIES_TO_FOLLOW = 5
-#: At most this many calls that the service asked for again are remembered, because somebody may still wait for the old
-#: call.
+#: For at most this many calls, we remember that the service asked for them again, because somebody may still wait for
+#: the old call.
 _REMEMBERED = 512
 
 
 class Service:
     """Submits, decides, runs, expires and delivers calls. `bot.compose.compose` builds it.
 
-    `older` says that the database is an older copy: older than its mark (`adapters.database.mark`). Then no call that
-    is open in it may run.
+    `older` says that the database was restored from an older copy: it is older than its mark
+    (`adapters.database.mark`). Then the calls that are open in it never run.
     """
 
     def __init__(self, gate: Gate, chats: Mapping[str, Chat] | None = None, *, older: bool = False) -> None:
@@ -79,10 +79,10 @@ class Service:
     async def start(self) -> None:
         """Load the tokens, and continue the work of the last process: lost leases, overdue calls, unsent messages.
 
-        A lease that was taken in this state folder belongs to a dead process. A lease of another service runs until its
-        end.
+        A lease that was taken in this state folder belongs to a dead process. A lease that another service took stays
+        valid until its end.
         """
-        # Starting doesn't need the reply reader. The reader is imported now, because otherwise the first reply in words
+        # The start doesn't need the reply reader. But it is imported now, because otherwise the first reply in words
         # would wait for the import.
         asyncio.get_running_loop().run_in_executor(None, import_module, "hitl.replies.yes_with_reason")
         # An agent's right to ask depends on its token, so the tokens are loaded before the first reply is read.
@@ -99,17 +99,20 @@ class Service:
             self._outbox.set()
 
     def _took_here(self, owner: str) -> bool:
-        """Return whether the owner of a lease worked in this state folder.
+        """Return whether the owner of a lease was a service on this state folder.
 
-        The owner's name up to its last colon names the folder.
+        In the owner's name, the part before the last colon names the folder.
 
-        Older versions recorded no folder (`service:0a1b2c3d`). Such an owner worked here: the database never moved.
+        Older versions recorded no folder (`service:0a1b2c3d`). Such an owner was on this state folder too, because the
+        database couldn't be moved then.
         """
         place, _, _process = owner.rpartition(":")
         return place in {"service", self.gate.owner.rpartition(":")[0]}
 
     async def stop(self) -> None:
-        """Wait for running tools, or stop them and record `unknown`. Then stop the timers. The store stays open."""
+        """Wait a short time for running tools, then stop them and record `unknown`. Then stop the timers. The store
+        stays open.
+        """
         if self._running:
             await asyncio.wait(self._running, timeout=_STOP_WITHIN_S)
         others = [*self._following, *filter(None, [self._posting])]
@@ -122,7 +125,7 @@ class Service:
     async def submit(self, ask: Ask) -> Submitted:
         """Record a call, and run it if it is allowed and the service runs it. Raises the errors of `Gate.submit`.
 
-        Large calls are handled one at a time, so that other callers are answered between any two of them.
+        Large calls are handled one after the other, so that the service can answer other callers between them.
         """
         if not looks_large(ask.args):
             return await self._whole(self._submitted(ask))
@@ -134,47 +137,54 @@ class Service:
         return await self._whole(self._answered(reply))
 
     async def ended(self, call: Call, limit_s: float | None = None) -> Call:
-        """Return the call when it has ended, or its present state when the time is up.
+        """Return the call when it has ended, or its present state after `limit_s` seconds.
 
-        If the call was asked for again because a file or the sandbox had changed, wait for the end of the new call.
+        If the service asked for the call again because a file or the sandbox had changed, wait for the end of the new
+        call.
         """
         ended = await self.waiting.until(call, lambda c: c.ended, limit_s)
         again = self._again.get(ended.ref)
-        # Other waiters may wait for the same work. The shield keeps that work from being cancelled when one waiter
-        # gives up.
+        # Other code may wait for the same task. The shield keeps the task from being cancelled when one waiter gives
+        # up.
         successor = await asyncio.shield(again) if again else None
         return await self.ended(successor, limit_s) if successor else await self._ready(ended)
 
     async def decided(self, call: Call, limit_s: float | None = None) -> Call:
-        """Return the call when it can't be decided any more, or its present state when the time is up."""
+        """Return the call when it can't be decided any more, or its present state after `limit_s` seconds."""
         return await self._ready(await self.waiting.until(call, lambda c: c.state is not State.AWAITING, limit_s))
 
     async def explained(self, call: Call, limit_s: float | None = None) -> Call:
-        """Return the call when no decision and no reason can come any more, or its state when the time is up."""
+        """Return the call when no decision and no reason can come any more, or its present state after `limit_s`
+        seconds.
+        """
         answered = await self.waiting.until(
             call, lambda c: c.state is not State.AWAITING and not c.awaits_reason, limit_s
         )
         return await self._ready(answered)
 
     async def _ready(self, call: Call) -> Call:
-        """Prepare the call, so that it can be shown without delay, and return it."""
+        """Mask the call's texts outside the event loop if they are large, so that it can be shown at once. Return the
+        call.
+        """
         await self.gate.ready(call)
         return call
 
     def follow(self, call: Call, tell: Callable[[Call], Awaitable[None]]) -> None:
-        """Call `tell` when the call has ended.
+        """Call `tell` with the call when it has ended.
 
-        Unlike the outbox, this isn't stored, so it is lost if this process ends.
+        This is in memory only, unlike the outbox. If this process ends first, `tell` is never called.
         """
         self.accompany(self._followed(call, tell))
 
     @property
     def idle(self) -> bool:
-        """Whether no message is being sent and no call is being handled or run."""
+        """Whether the service has nothing to do: it sends no message, and handles and runs no call."""
         return not self._sending and not self._running
 
     def accompany(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Run work that isn't part of a call, such as an agent's turn. The work is cancelled when the service stops."""
+        """Run work that isn't part of a call, such as an agent's turn, and return its task. The work is cancelled when
+        the service stops.
+        """
         task = asyncio.get_running_loop().create_task(work)
         self._following.add(task)
         task.add_done_callback(self._following.discard)
@@ -187,9 +197,9 @@ class Service:
             _log.warning("follower.not_told", {"ref": call.ref, "why": str(error)})
 
     def changed(self, call: Call) -> None:
-        """Wake the outbox if chats show the call.
+        """Wake the outbox, because there may be a message about the call to send.
 
-        An approved call may have been refused because a file or the sandbox changed. If so, ask for it again.
+        If an approved call was refused because a file or the sandbox changed, ask for it again.
         """
         if call.routes or self.gate.people.is_chat(call.origin):
             self._outbox.set()
@@ -197,9 +207,9 @@ class Service:
             self._again[call.ref] = self._start(self._ask_again(call))
 
     async def _ask_again(self, call: Call) -> Call | None:
-        """Submit an approved call again if a changed file or sandbox kept the call from running.
+        """If a changed file or sandbox kept an approved call from running, submit it again, and return the new call.
 
-        The new card shows the change. Returns None if nothing changed or the new call can't be submitted.
+        The new card shows the change. Return None if nothing changed or the new call can't be submitted.
         """
         try:
             known = self.gate.executor.info(call.tools, call.tool) is not None
@@ -234,8 +244,8 @@ class Service:
         return answers, [answer.lease for answer in answers if answer.lease]
 
     async def _whole(self, use_case: Coroutine[Any, Any, tuple[T, list[Lease]]]) -> T:
-        """Run the use case to its end, even if its caller is cancelled, because each call that it leases must be
-        run.
+        """Run a use case of the gate, and the calls that it leases, even if its caller is cancelled. Return the use
+        case's answer.
         """
         answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         whole = self._start(self._through(use_case, answer))
@@ -243,7 +253,9 @@ class Service:
         return await answer
 
     async def _through(self, use_case: Coroutine[Any, Any, tuple[T, list[Lease]]], answer: asyncio.Future[T]) -> None:
-        """Give the caller its answer, then run the calls that the use case leased, the first of them in this task."""
+        """Run the use case and set `answer`. Then run the calls that the use case leased, the first of them in this
+        task.
+        """
         try:
             value, leases = await use_case
         except Exception as error:  # noqa: BLE001 - the caller that waits gets the error
@@ -258,7 +270,9 @@ class Service:
             await self._execute(leases[0])
 
     def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Start work as a task, and keep the task until it ends: the loop itself keeps only a weak reference."""
+        """Start work as a task, and return the task. Keep the task until it ends, because the loop has only a weak
+        reference to it.
+        """
         task = asyncio.get_running_loop().create_task(work)
         self._running.add(task)
         task.add_done_callback(self._running.discard)
@@ -294,7 +308,7 @@ class Service:
                 return
 
     def troubles(self) -> Sequence[str]:
-        """Return a sentence for each route that refused a card, with the platform's reason and the remedy."""
+        """Return a sentence for each route that refused a card: the platform's reason, and what to do."""
         refusals = self.gate.reach.refusals(self.gate.clock.now())
         return [
             say("trouble.route", route=route, why=why, remedy=say(remedy or "remedy.unknown"))
@@ -327,7 +341,7 @@ class Service:
                 await self._outbox_woken()
 
     async def _send(self, sending: Sending) -> None:
-        """Send one message, then mark its route as free.
+        """Send one message, then let the next message to the same route be sent.
 
         Messages to one route wait for each other, so a slow chat delays only itself.
         """
@@ -340,7 +354,7 @@ class Service:
             self._outbox.set()
 
     async def _outbox_woken(self) -> None:
-        """Wait until something is queued, or the next retry may be due."""
+        """Wait until a message is queued, but at most one second, because a retry may be due then."""
         try:
             async with asyncio.timeout(1.0):
                 await self._outbox.wait()
@@ -349,7 +363,9 @@ class Service:
 
 
 async def _told(call: Call, tell: Callable[[Call], Awaitable[None]]) -> None:
-    """Call `tell`, and repeat it after errors that may pass. Raises PlatformError if it fails for good."""
+    """Call `tell`, and call it again after errors after which a retry may help. Raises PlatformError if it fails for
+    good.
+    """
     for attempt in range(_TRIES_TO_FOLLOW):
         try:
             return await tell(call)

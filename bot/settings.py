@@ -1,6 +1,7 @@
-"""The operator's settings: the environment (`SAYSO_...`, `__` between levels) overrides `sayso.toml`.
+"""The operator's settings: `sayso.toml` and environment variables (`SAYSO_HTTP__PORT` for `port` in the section
+`http`).
 
-Unknown keys are errors.
+The environment overrides the file. Unknown keys are errors.
 """
 
 from __future__ import annotations
@@ -114,8 +115,8 @@ class LimitSettings(_Part):
 class ToolSettings(_Part):
     """The workspace tools that may run, and the limits of a command. An empty `allow` allows no tool, None allows all.
 
-    The limits apply to a command with all processes that it starts: megabytes of memory, processes and threads,
-    megabytes of one file.
+    The limits apply to a command with all processes that it starts: `memory_mb` megabytes of memory, `processes`
+    processes and threads, and `file_mb` megabytes for each file.
     """
 
     allow: list[Name] | None = None
@@ -127,10 +128,10 @@ class ToolSettings(_Part):
 class AgentSettings(_Part):
     """The model behind the agent in chats. Without `model`, the offline agent answers.
 
-    `model` is KIND:MODEL, where KIND is `openai` (the Responses API), `openai-chat` (Chat Completions) or `anthropic`.
-    By default, `base_url` is the provider's address. `tools` lists the tools that the model may request, as GROUP.TOOL
-    or GROUP.*. A turn ends after `requests` to the model, `tokens`, `cost` in US dollars, or `turn_s` seconds of the
-    model's work; one answer may take `answer_s` seconds.
+    `model` is KIND:MODEL. KIND is `openai` (the Responses API), `openai-chat` (Chat Completions) or `anthropic`. By
+    default, `base_url` is the provider's address. `tools` lists the tools that the model may request, as GROUP.TOOL or
+    GROUP.*. A turn ends when the model has used up one limit: `requests` to it, `tokens`, `cost` in US dollars, or
+    `turn_s` seconds of its work. One answer may take `answer_s` seconds.
     """
 
     model: str = ""
@@ -146,7 +147,7 @@ class AgentSettings(_Part):
     turn_s: float = Field(default=1800.0, gt=0)
 
     def secret(self) -> str:
-        """Return the key from the environment or its file, or '' if neither is set. Raises SettingsError."""
+        """Return the model provider's key from its variable or file, or '' if neither is set. Raises SettingsError."""
         key = self.key or (read_secret("agent", "key_file", self.key_file) if self.key_file else None)
         return key.get_secret_value() if key else ""
 
@@ -157,7 +158,7 @@ class AgentSettings(_Part):
 
 
 class StageSettings(_Part):
-    """The settings of one stage, such as `dev` or `production`."""
+    """The settings of one stage, such as `dev` or `production`: the name of its policy."""
 
     policy: str
 
@@ -171,9 +172,10 @@ class CardSettings(_Part):
 
 
 class NotifySettings(_Part):
-    """The receiver of an agent that speaks the Agent Approval Protocol. `adapters.http.notices` sends to it.
+    """The receiver of one agent's notices, by the Agent Approval Protocol (`adapters.http.notices`).
 
-    The address has `https:`, or is on this machine. `secret_file` holds the signing secret that the receiver has too.
+    `url` begins with `https:`, or is an address of this machine. `secret_file` holds the signing secret, which the
+    receiver has too.
     """
 
     url: str = Field(pattern=r"^(https://[^\s/?#@]+|http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?)(/[!-~]*)?$")
@@ -183,9 +185,10 @@ class NotifySettings(_Part):
 class HttpSettings(_Part):
     """The TCP listener of the API, which needs a `port`. Port 0 takes a free port.
 
-    `hosts` are its host names besides the names of the loopback. `proxy` says that a proxy with TLS is in front:
-    without a proxy, tokens are accepted on the loopback only. `tokens` names bearer tokens and the highest risk that
-    each token may approve; medium is the default. `notify` has the receivers of agents by the names of their tokens.
+    `hosts` are the listener's host names, in addition to the names of the loopback (such as `localhost`). `proxy` says
+    that a proxy with TLS is in front: without a proxy, tokens are accepted on the loopback only. `tokens` names bearer
+    tokens and the highest risk that each token may approve; medium is the default. `notify` has the receivers of agents
+    by the names of their tokens.
     """
 
     host: str = "127.0.0.1"
@@ -196,7 +199,7 @@ class HttpSettings(_Part):
     notify: dict[Name, NotifySettings] = {}
 
     def signing_secrets(self) -> dict[str, str]:
-        """Return the signing secret of each receiver, by the name of the agent's token. Raises SettingsError."""
+        """Return the name of an agent's token -> the signing secret of its receiver. Raises SettingsError."""
         return {
             name: read_secret(f"http.notify.{name}", "secret_file", each.secret_file).get_secret_value()
             for name, each in self.notify.items()
@@ -204,7 +207,7 @@ class HttpSettings(_Part):
 
     @property
     def on_loopback(self) -> bool:
-        """Whether only programs of this machine reach the listener."""
+        """Whether the listener can be reached only from this machine."""
         try:
             return ip_address(self.host).is_loopback
         except ValueError:
@@ -225,9 +228,10 @@ class TraceSettings(_Part):
 
 
 class RetentionSettings(_Part):
-    """The times for which the arguments of calls, whole calls, and events of chats are kept after their end.
+    """The times for which three things are kept after their end: the arguments of calls, whole calls, and events of
+    chats.
 
-    None means for ever. Archiving a call also erases its arguments.
+    None means for ever. If a call is archived, its arguments are erased too.
     """
 
     arguments: Period | None = None
@@ -237,7 +241,7 @@ class RetentionSettings(_Part):
     @field_validator("arguments", "calls")
     @classmethod
     def _not_at_once(cls, age: timedelta | None) -> timedelta | None:
-        """Refuse a time below a day.
+        """Refuse to keep arguments or calls for less than a day.
 
         Such a time usually has a mistyped unit, and the service would erase calls that people still need.
         """
@@ -283,8 +287,9 @@ class McpServerSettings(_Part):
 
     @model_validator(mode="after")
     def _one_way(self) -> McpServerSettings:
-        """Refuse a server with both a command and a URL, with neither, or with settings that only the other kind of
-        server has.
+        """Refuse a server that has both a command and a URL, or neither, or settings that only the other kind has.
+
+        Also refuse a URL that isn't an address of HTTP.
         """
         if bool(self.command) == bool(self.url):
             raise ValueError(say("setting.mcp.one"))
@@ -349,7 +354,7 @@ class Settings(BaseSettings):
     limits: LimitSettings = Field(default_factory=dict, validate_default=True)
     #: The names whose rights `sayso revoke` has ended (`bot.revoking`).
     _revoked: frozenset[str] = PrivateAttr(frozenset())
-    #: The settings file, or None if only the environment counts.
+    #: The settings file, or None if there is only the environment.
     _source: Path | None = PrivateAttr(None)
 
     @classmethod
@@ -361,12 +366,15 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Let the environment override the settings file. The values of the file are passed as the initial values."""
+        """Return the sources of settings: the environment, then the file, whose values are passed as initial values.
+
+        If both have a setting, the first source is used.
+        """
         del settings_cls, dotenv_settings, file_secret_settings
         return env_settings, init_settings
 
     def folder(self, name: Literal["state", "runtime", "workspace"]) -> Path:
-        """Return the folder of the state, the socket or the workspace, as an absolute path."""
+        """Return a folder as an absolute path: of the state, of the socket (`runtime`), or of the workspace."""
         path: Path | None = getattr(self, name)
         return absolute(path or default_runtime())
 
@@ -382,12 +390,12 @@ class Settings(BaseSettings):
 
     @classmethod
     def sections(cls) -> dict[str, type[BaseModel]]:
-        """Return the class of each chat platform's section, by the platform's name."""
+        """Return platform name -> the class of the platform's section in the settings."""
         found = {name: cls.model_fields[name].annotation for name in PLATFORMS if name in cls.model_fields}
         return {name: next(one for one in get_args(kind) if one is not type(None)) for name, kind in found.items()}
 
     def set_up(self) -> dict[str, BaseModel]:
-        """Return the sections of the chat platforms that are set up, by the platform's name."""
+        """Return platform name -> the section of each chat platform that is set up."""
         found = {name: getattr(self, name) for name in self.sections()}
         return {name: section for name, section in found.items() if section is not None}
 
@@ -412,8 +420,8 @@ class Settings(BaseSettings):
     def directory(self) -> Directory:
         """Return the lists of people and places as a directory.
 
-        Raises SettingsError if an identity belongs to two principals or to many people, or if critical calls may be
-        self-approved.
+        Raises SettingsError if an identity belongs to two principals, or is an account that many people share, or if
+        people may approve their own critical calls.
         """
         conversations = {
             place: Conversation(
@@ -457,7 +465,7 @@ class Settings(BaseSettings):
         return [folder.expanduser().absolute() for folder in self.policies]
 
     def terms(self) -> Terms:
-        """Return the stage, the mode, the fallback and the words on cards, as `Terms` for the gate."""
+        """Return the gate's `Terms` from the settings: the stage, the mode, the fallback and the words on cards."""
         named = {} if self.fallback == "deny" else self.fallback
         passes = frozenset(name for name, says in named.items() if says == "pass")
         cards = {
@@ -471,7 +479,7 @@ class Settings(BaseSettings):
         return [path.expanduser().absolute() for path in self._named_secrets().values()]
 
     def secret_digests(self) -> dict[str, str]:
-        """Return the digest of each file that holds a secret, by the name of its setting.
+        """Return the name of a setting -> the digest of the file with its secret.
 
         The digest is '' for a file that can't be read, and for a pipe.
         """
@@ -503,9 +511,9 @@ class Settings(BaseSettings):
         return [Path(one).expanduser().absolute() for one in named if one.endswith(".py")]
 
     def exposed(self) -> list[Path]:
-        """Return those protected paths that lie in the workspace. Tools could read or change them there.
+        """Return the protected paths that are in the workspace, where tools could read or change them.
 
-        The protected paths are the state, secrets, policies, handlers and the programs of this service itself.
+        The protected paths are the state folder, secrets, policies, handlers and the programs of this service itself.
         """
         workspace = self.folder("workspace")
         guarded = [
@@ -523,13 +531,13 @@ class Settings(BaseSettings):
 
 
 def refuse_foreign(path: Path | None) -> None:
-    """Raise SettingsError if another user could have written the settings file, which says who may approve."""
+    """Raise SettingsError if another user could change the settings file, because the file says who may approve."""
     if path is None:
         return
     try:
         file, folder = path.stat(), path.resolve().parent.stat()
     except OSError:
-        return  # Reading the file later gives an error that says why the file can't be examined.
+        return  # The file can't be examined. Reading it later raises an error that says why.
     if file.st_uid not in {0, os.geteuid()}:
         raise SettingsError(say("setting.foreign", path=path, uid=file.st_uid))
     replaceable = folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX
@@ -595,7 +603,9 @@ def _anchor(model: type[BaseModel], values: dict[str, Any], folder: Path) -> Non
 
 
 def _anchored(declared: Any, value: Any, folder: Path) -> Any:
-    """Return the value with all its relative paths as paths below the folder. Other paths and values stay unchanged."""
+    """Return the value; each relative path in it becomes a path below the folder. `declared` is the type of its
+    setting.
+    """
     if declared is Path:
         return anchored(value, folder)
     if isinstance(declared, type) and issubclass(declared, BaseModel):
@@ -615,7 +625,9 @@ def _anchored(declared: Any, value: Any, folder: Path) -> Any:
 
 
 def _secrets_of(section: type[BaseModel]) -> list[str]:
-    """Return the names of a section's fields that hold secrets. For each field NAME there is a field `NAME_file`."""
+    """Return the names of a section's fields that hold secrets. For each of these fields NAME, there is a field
+    `NAME_file`.
+    """
     return [name for name in section.model_fields if f"{name}_file" in section.model_fields]
 
 
@@ -636,7 +648,8 @@ def _refuse_secrets(path: Path | None, values: dict[str, Any]) -> None:
 def _mcp_secrets(mcp: object) -> Iterator[tuple[str, str, str]]:
     """Yield the values in the settings file that look like an MCP server's secrets.
 
-    Each is a tuple: the value's key, its name, and the key of the table that should name a file for it.
+    Each is a tuple, such as ("servers.git.env.TOKEN", "TOKEN", "env_files"): the value's key, its name, and the table
+    that should name a file with the value instead.
     """
     servers = mcp.get("servers") if isinstance(mcp, dict) else None
     for server, given in servers.items() if isinstance(servers, dict) else ():
@@ -668,7 +681,7 @@ def _variable(levels: Iterable[object]) -> str:
     return PREFIX + "__".join(map(str, levels)).upper()
 
 
-#: For the type of each error of pydantic that a person meets often, our own sentence. All other errors keep pydantic's
+#: pydantic's type of an error -> our own sentence, for the errors that people often see. Other errors keep pydantic's
 #: words.
 _MISFITS = {
     **dict.fromkeys(("list_type", "tuple_type"), "setting.list"),
@@ -697,7 +710,9 @@ def _explain(path: Path | None, error: ValidationError) -> str:
 
 
 def _place(levels: Sequence[object]) -> str:
-    """Return the name of a setting for an error: the environment variable that holds it, else its key in the file."""
+    """Return the name that an error gives to a setting: the environment variable that holds it, else its key in the
+    file.
+    """
     named = (_variable(levels[:depth]) for depth in range(len(levels), 0, -1))
     return next((name for name in named if name in os.environ), ".".join(map(str, levels)))
 

@@ -1,4 +1,4 @@
-"""Tells the program that started the service, such as systemd, when the service is ready and when it stops."""
+"""Sends systemd, or another program that started the service, a message when the service is ready and when it stops."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import os
 import socket
 
 _log = logging.getLogger(__name__)
-#: Seconds that a supervisor has to take a message. A service that waited longer would serve nobody meanwhile.
+#: Seconds for which the service waits until the supervisor accepts a message. Meanwhile the service serves nobody.
 _PATIENCE_S = 1.0
 
 
 def tell(state: str) -> None:
     """Send `state` (``READY=1`` or ``STOPPING=1``) to the socket that ``NOTIFY_SOCKET`` names, as sd_notify(3) defines.
 
-    Without that variable nobody asked, and nothing is sent. A message that can't be delivered is logged: the service
-    works without it.
+    Without that variable, no supervisor wants the message, and nothing is sent. A message that can't be delivered is
+    only logged, because the service works without it.
     """
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from hitl.surfaces import Surface
 
-#: The chat platforms: the name of the settings section, of routes and of identities, and the package that implements
-#: the platform. A platform is added here, and as a section in `bot/settings.py`.
+#: Platform -> the package that implements it. The platform's name is also the name of its settings section and the
+#: beginning of its routes and identities. To add a platform, add it here and as a section in `bot/settings.py`.
 PLATFORMS: dict[str, str] = {"telegram": "adapters.telegram", "slack": "adapters.slack"}
 
 

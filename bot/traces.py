@@ -1,8 +1,8 @@
 """OpenTelemetry traces: one trace for each call, sent when the call has ended.
 
 The id of the trace is the call's ref, so that the ref of a log line or of the record finds the trace. Its first span
-links to the caller's own trace, if the caller sent `traceparent` over HTTP. Spans are made from the times of the stored
-call, so a restart between question and answer loses only the link.
+links to the caller's own trace, if the caller sent `traceparent` over HTTP. Spans are made from the times in the stored
+call. So a restart between question and answer loses only the link to the caller's trace.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from hitl.ports import Change
 
 _log = logging.getLogger(__name__)
-#: The `traceparent` of at most this many calls is remembered, and at most this many calls are remembered as sent.
+#: The `traceparent` of at most this many calls is remembered. Of at most this many calls, this module remembers that
+#: their trace was sent.
 _REMEMBERED = 10_000
 _RESULTS = frozenset(map(Event, Result))
 _RUNS = frozenset(Event(decision.value) for decision in MAY_RUN)
@@ -84,7 +85,7 @@ class Traces:
         return cls(OTLPSpanExporter(endpoint=endpoint))
 
     def heard(self, change: Change) -> None:
-        """Remember the caller's trace of a new call, and write the trace of an ended call.
+        """Remember the caller's trace for each new call in the change, and write the trace of each ended call.
 
         Never raises: a trace must not make a call fail.
         """

@@ -1,7 +1,7 @@
 """Wakes code in this process that waits for a call to change. Each waiter has a future, so nothing polls.
 
-The service is the only writer of its database, and its gate reports each change. So the calls that changed last are
-kept here, and the store is asked only about older calls.
+The service is the only writer of its database, and its gate reports each change. So this module keeps the calls that
+changed last in memory, and reads only older calls from the store.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from hitl.call import Call
     from hitl.ports import Calls
 
-#: At most this many calls are kept, at about 3 KB each. Between an answer to an agent and that agent's next wait, a few
-#: hundred calls change.
+#: At most this many calls are kept in memory, at about 3 KB each. While an agent handles an answer and before it waits
+#: again, a few hundred other calls change.
 _REMEMBERED = 512
 #: Calls with more text than this are read from the store each time. If they were remembered, hundreds of large calls
 #: could fill the memory.
@@ -79,5 +79,5 @@ class Waiting:
 
 
 def _length(call: Call) -> int:
-    """Return the length of the texts that agents, tools and people wrote into the call."""
+    """Return the length of all texts in the call that agents, tools and people wrote."""
     return sum(map(len, (call.args, call.preview, call.note, call.output or "", call.error or "", call.reason or "")))

@@ -3,7 +3,7 @@
 An operator gives a client the base URL `http://HOST:PORT/aap` and an agent's token. The paths serve the same use cases
 as `/v1/calls`: `create` asks, `consume` claims, `outcome` finishes, DELETE withdraws. None of these paths decides a
 call. Paths, field names and errors follow the published client (`agentapprovalprotocol` 0.3.3). The client raises an
-error if our answer has an extra field, a null, or a changed number.
+error if our answer has an extra field, a null, or a number in another form than it sent (1250.0 for 1250.00).
 """
 
 from __future__ import annotations
@@ -51,13 +51,14 @@ if TYPE_CHECKING:
     from adapters.http.operations import Operations
     from hitl.call import Recorded
 
-#: The tool group of calls that name no server.
+#: The tool group of a call whose request names no `server`.
 _OWN_TOOLS = "aap"
 #: The prefix that keeps the idempotency keys of this protocol apart from the keys of `/v1/calls`.
 KEYS = "aap:"
 #: The longest wait of one request, in seconds. The protocol sets this limit.
 _LONGEST_WAIT_S = 30
-#: A context has at most this many bytes. The record keeps the context, even when retention erases the arguments.
+#: The fields that only the record holds (`context`, `server` and `timeout`) have at most this many bytes together. The
+#: record keeps them, even when retention erases the call's arguments.
 _LONGEST_CONTEXT = 16_384
 #: Our decision -> the protocol's status. Any other decision, such as UNDELIVERABLE, becomes "denied".
 _STATUSES: Mapping[Decision | None, str] = {
@@ -68,7 +69,7 @@ _STATUSES: Mapping[Decision | None, str] = {
     Decision.WITHDRAWN: "cancelled",
 }
 _OUTCOMES = {Result.SUCCEEDED: "succeeded", Result.FAILED: "failed"}
-#: HTTP status -> the protocol's type of an error.
+#: HTTP status -> the error's `type` in the protocol.
 _KINDS = {401: "authentication", 403: "authorization", 404: "not_found", 409: "conflict", 429: "rate_limit"}
 #: Error class -> the protocol's error code. Any other error gets our own code in lower case.
 _CODES: Mapping[type[SaysoError], str] = {
@@ -80,11 +81,13 @@ _CODES: Mapping[type[SaysoError], str] = {
 
 
 class ConflictError(Exception):
-    """The request's state doesn't allow the operation. The argument is the protocol's error code for that state."""
+    """The request's state doesn't allow the operation. The error's argument is the protocol's code for that state, such
+    as `already_consumed`.
+    """
 
 
 class AapRoute(WrittenRoute):
-    """A route that answers errors in the protocol's form, and gives every answer an X-Request-ID."""
+    """A route that answers errors in the protocol's form, and gives every answer a new id (X-Request-ID)."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return a handler that turns errors into the protocol's form."""
@@ -123,9 +126,9 @@ Key = Annotated[str, Header(alias="Idempotency-Key", min_length=1, max_length=20
 
 
 def _documented(*codes: int, status: int = 200) -> dict[int | str, Any]:
-    """Return FastAPI's `responses` for a route, with both forms of errors: the protocol's form, and a problem.
+    """Return FastAPI's `responses` for a route. Each error has two forms: the protocol's form, and a problem document.
 
-    A request that the listener or the guard refuses never reaches the route, so its error is a problem.
+    A request that the listener or the guard refuses never reaches the route, so its error is a problem document.
     """
     found = documented(models.AapRequest, *codes, status=status)
     error = {"application/json": {"schema": {"$ref": f"#/components/schemas/{models.AapError.__name__}"}}}
@@ -145,7 +148,9 @@ def _documented(*codes: int, status: int = 200) -> dict[int | str, Any]:
     },
 )
 async def create(ops: Ops, caller: Asker, body: models.AapSubmission, key: Key) -> Response:
-    """Ask for a tool call, which the caller will run itself. The same key and fields return the same request (200)."""
+    """Ask for a tool call, which the caller will run itself. A second request with the same key and the same fields
+    returns the first request again (200).
+    """
     kept = body.model_dump(exclude_unset=True, include={"timeout", "server", "context"})
     if len(canonical(kept)) > _LONGEST_CONTEXT:
         raise InvalidConfirmation(say("aap.context", most=_LONGEST_CONTEXT))
@@ -172,10 +177,10 @@ async def read(
     ended: Gone,
     wait: Annotated[str, Query(pattern="^[1-9][0-9]{0,6}[smh]$", description="At most 30s count.")] = "",
 ) -> Response:
-    """Read a request, at once or after the decision.
+    """Return a request: at once, or with `wait` (such as `30s`) after the decision.
 
-    With `wait`, the answer comes after the decision and, if a rejection may get a reason, after that reason. It comes
-    at the latest when the time that `wait` gives is over.
+    If people may still give a reason for a rejection, the wait also includes that reason. It ends at the latest after
+    the time that `wait` names.
     """
     call, _ = await _own(ops, caller, ref)
     wait_s = min(span(wait).total_seconds(), _LONGEST_WAIT_S) if wait else 0
@@ -197,10 +202,11 @@ async def cancel(ops: Ops, caller: Asker, ref: Ref) -> Response:
 
 @router.post("/requests/{ref}/consume", summary="Take the permission to run", responses=_documented(404, 409, 500))
 async def consume(ops: Ops, caller: Asker, ref: Ref, key: Key) -> Response:
-    """Take the one permission to run an approved request. The same key returns the same answer again.
+    """Claim an approved request, so that the caller may run it once, and return it. The same key returns the same
+    answer.
 
-    If no outcome is reported before the time to run is over, nobody knows whether the tool ran. After that, every key
-    gets 409.
+    If no outcome is reported before the time for the run is over, nobody knows whether the tool ran. After that, a
+    request with any key gets 409.
     """
     call, _ = await _own(ops, caller, ref)
     if ops.attempt(caller, call) != KEYS + key or _reported(call) is None:
@@ -213,7 +219,7 @@ async def consume(ops: Ops, caller: Asker, ref: Ref, key: Key) -> Response:
 
 
 def _why_not_consumed(call: Call) -> str:
-    """Return the protocol's code for a request whose permission to run can't be taken."""
+    """Return the protocol's error code for a request that can't be consumed, such as `approval_expired`."""
     if call.claim is not None or call.result is Result.RELEASED:
         return "already_consumed"
     return "approval_expired" if call.result is Result.LAPSED or call.status is Status.APPROVED else "not_approved"
@@ -221,7 +227,7 @@ def _why_not_consumed(call: Call) -> str:
 
 @router.post("/requests/{ref}/outcome", summary="Report the outcome", responses=_documented(404, 409, 500))
 async def outcome(ops: Ops, caller: Asker, ref: Ref, body: models.AapReport) -> Response:
-    """Report how the run of a consumed request ended. The same report again changes nothing."""
+    """Report how the run of a consumed request ended. If the same report comes again, it changes nothing."""
     call, _ = await _own(ops, caller, ref)
     attempt = ops.attempt(caller, call)
     if attempt is None:
@@ -246,9 +252,10 @@ def _reported(call: Call) -> tuple[str, str] | None:
 
 
 async def _own(ops: Operations, caller: Caller, name: str) -> tuple[Call, Sequence[Recorded]]:
-    """Return a request of this caller, and the lines of its record. Raises CallUnknown if `name` names no such request.
+    """Return a request that this caller asked for, and the lines of its record. Raises CallUnknown if `name` names no
+    such request.
 
-    A request whose arguments were erased counts as unknown too, because it couldn't be returned unchanged.
+    Also raises CallUnknown if the request's arguments were erased, because the request couldn't be returned unchanged.
     """
     try:
         call = await ops.own(caller, str(uuid.UUID(name)))
@@ -261,7 +268,10 @@ async def _own(ops: Operations, caller: Caller, name: str) -> tuple[Call, Sequen
 
 
 def _kept(lines: Sequence[Recorded]) -> dict[str, Any]:
-    """Return the submitted fields that only the record holds, or {} for a call that came through another interface."""
+    """Return the submitted fields that only the record of the call holds, such as the context.
+
+    Return {} for a call that was asked for through another interface.
+    """
     asked = next((data_of(line.data) for line in lines if line.event == Event.ASKED), {})
     submitted = asked.get("submitted")
     kept = submitted.get("aap") if isinstance(submitted, dict) else None
@@ -269,7 +279,9 @@ def _kept(lines: Sequence[Recorded]) -> dict[str, Any]:
 
 
 def _request(ops: Operations, call: Call, lines: Sequence[Recorded]) -> dict[str, Any]:
-    """Return a call with the field names and words of the protocol. The submitted fields are as they were sent."""
+    """Return a call as the protocol's JSON document of a request. The submitted fields have the values that the client
+    sent.
+    """
     status = _STATUSES.get(call.decision, "denied")
     document = _kept(lines) | {
         "tool": call.tool,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
 TITLE = "Sayso"
-#: The version of the API, which changes when an answer loses or changes a field.
+#: The version of the API. It changes when a field of an answer is removed or changed.
 VERSION = "1.0"
 _SUMMARY = "An agent's tool call that could do harm waits until a person says so."
 #: The longest body of a webhook's request, in bytes. Telegram's updates are far smaller.
@@ -59,11 +59,12 @@ def app(
 ) -> FastAPI:
     """Return the application for a running service.
 
-    `ready` returns the troubles that keep the service from gating calls. `mounted` are the webhooks of chat platforms,
-    which authenticate by their own secrets. `state` holds the objects that the routes use; without it there is no API,
-    only webhooks. `hosts` are the host names under which TCP requests are accepted, besides the names of the loopback.
-    Without `remote`, TCP serves only the webhooks. `gateway` serves MCP at `/mcp`, to callers that the guard has
-    authenticated and that accept event streams. Other requests to `/mcp` are read as requests of the harombe design.
+    `ready` returns sentences about the faults that keep the service from gating calls. `mounted` are the webhooks of
+    chat platforms, which authenticate by their own secrets. `state` holds the objects that the routes use; without it
+    there is no API, only webhooks. `hosts` are the host names under which TCP requests are accepted, in addition to the
+    names of the loopback (such as `localhost`). Without `remote`, TCP serves only the webhooks. `gateway` serves MCP at
+    `/mcp`, to callers that the guard has authenticated and that accept event streams. Other requests to `/mcp` are
+    requests of the harombe design, another project's API (`adapters.http.harombe`).
     """
     served = api() if state is not None else FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     for name, value in (state or {}).items():
@@ -89,7 +90,7 @@ def app(
 
 
 async def body_of(request: Request) -> bytes | None:
-    """Return the body of a webhook's request, or None if it is too long."""
+    """Return the body of a webhook's request, or None if it is longer than `LONGEST_BODY`."""
     read = bytearray()
     async for chunk in request.stream():
         read += chunk
@@ -99,7 +100,7 @@ async def body_of(request: Request) -> bytes | None:
 
 
 def document(app: FastAPI) -> dict[str, Any]:
-    """Return the application's OpenAPI document. It is made once and kept."""
+    """Return the application's OpenAPI document. The document is made once and stored in the application."""
     if app.openapi_schema is None:
         made = get_openapi(title=TITLE, version=VERSION, summary=_SUMMARY, routes=app.routes)
         schemas = made["components"]["schemas"]
@@ -119,10 +120,10 @@ def document(app: FastAPI) -> dict[str, Any]:
 
 
 def _tidy(operation: dict[str, Any]) -> None:
-    """Remove declarations that FastAPI adds to the document and that aren't true here.
+    """Remove the declarations that FastAPI adds to the document and that aren't true for this API.
 
-    FastAPI declares its own answer to invalid requests, which get a problem with status 400 here. It also declares JSON
-    beside each other media type, but a stream never sends JSON.
+    FastAPI declares status 422 for invalid requests, but this API answers them with status 400 and a problem document.
+    FastAPI also declares JSON for each route with another media type, but a stream never sends JSON.
     """
     for answer in operation["responses"].values():
         content = answer.get("content", {})

@@ -1,7 +1,7 @@
 """Withdraws a call if the caller that waits for it on an open connection leaves and doesn't come back.
 
-The connections are known in memory. A file notes their calls, so that the next process can expect the callers back.
-After a restart, a caller that still waits sends its request again, and so is noted again.
+The connections are stored in memory only. A file names their calls, so that the next process expects the callers. After
+a restart, a caller that still waits sends its request again, and this module stores the new connection.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 #: A caller may come back over another connection within this many seconds. Our clients pause at most 5 seconds between
 #: two attempts.
 GRACE_S = 10.0
-#: A caller may come back within this many seconds after a start of the service. All callers come back at the same time
-#: then.
+#: A caller may come back within this many seconds after a start of the service. This is longer than `GRACE_S`, because
+#: all callers come back at the same time then.
 RETURN_S = 20.0
-#: With so many calls in the file, those that are over are removed from it.
+#: When the file has this many lines, the calls for which no caller waits any more are removed from it.
 _NOTED = 10_000
 #: The statuses of a call whose caller still waits for the decision, or has yet to claim the call.
 _OPEN = frozenset({Status.PENDING, Status.APPROVED, Status.ALLOWED})
@@ -38,8 +38,9 @@ _log = logging.getLogger(__name__)
 class Attendance:
     """Keeps the connections on which callers wait for their calls.
 
-    `leave` ends a call because its caller has left. When the service stops, it closes all connections itself, so
-    `leave` isn't called. This class observes the gate's changes, and forgets the calls that were claimed or are over.
+    `leave` is the function that ends a call because its caller has left. It isn't called when the service stops,
+    because then the service closes the connections itself. This class observes the gate's changes, and forgets the
+    calls that were claimed or are over.
     """
 
     def __init__(self, leave: Callable[[Call], Awaitable[object]], stopping: asyncio.Event) -> None:
@@ -54,9 +55,10 @@ class Attendance:
         self._noted = 0
 
     async def resume(self, file: Path, get: Callable[[str], Awaitable[Call | None]]) -> None:
-        """Note calls in the file from now on, and expect back the callers of those that the file names already.
+        """Write the refs of calls to `file` from now on. Expect the callers of the calls that the file names already.
 
-        If such a caller doesn't come back within `RETURN_S`, its call ends. `get` finds a call by its ref.
+        If such a caller doesn't come back within `RETURN_S`, its call is ended by `leave`. `get` returns the call with
+        a ref.
         """
         loop = asyncio.get_running_loop()
         for ref in _noted(file):
@@ -69,7 +71,7 @@ class Attendance:
         self._rewrite()
 
     def attend(self, call: Call, gone: asyncio.Future[None]) -> None:
-        """Note that a caller waits for a call on a connection, which ends when `gone` resolves."""
+        """Store that a caller waits for a call on a connection. The future `gone` resolves when the connection ends."""
         if call.status not in _OPEN:
             return
         if call.ref not in self._here:
@@ -106,13 +108,15 @@ class Attendance:
             task.add_done_callback(self._ending.discard)
 
     def _note(self, ref: str) -> None:
-        """Add a call to the file. It isn't synced: after a power failure, a call that is missing stays open."""
+        """Add a call to the file. The file isn't synced, so a power failure may lose the call. Then the call isn't
+        ended if its caller doesn't come back.
+        """
         if self._noted >= max(_NOTED, 2 * len(self._here)):
             self._rewrite()
         self._write([ref], os.O_APPEND)
 
     def _rewrite(self) -> None:
-        """Leave only the calls in the file for which a caller waits, or is expected back."""
+        """Rewrite the file with only those calls for which a caller waits or is expected."""
         self._noted = 0
         self._write(self._here, os.O_TRUNC)
 
@@ -135,7 +139,7 @@ class Attendance:
 
 
 def _noted(file: Path) -> list[str]:
-    """Return the refs in the file, each once, or none if there is no file that can be read."""
+    """Return the refs in the file, each once. Return [] if the file can't be read."""
     try:
         return list(dict.fromkeys(file.read_text("ascii", "replace").split()))
     except OSError:

@@ -38,7 +38,7 @@ class Peer:
     """The peer of a connection, as the kernel describes it when the connection is made.
 
     The connections of all peers with the same `key` are counted together. `uid` is the peer's user id on the Unix
-    socket, and None on TCP. `party` says, for example, whether that user is listed.
+    socket, and None on TCP. `party` says what kind of user it is, such as LISTED for a user in the lists of people.
     """
 
     key: str
@@ -48,11 +48,11 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """An authenticated caller, and what it may name in a request: origins, routes, and the person for whom it asks."""
+    """An authenticated caller, and the origins, routes and person (`on_behalf_of`) that its requests may name."""
 
     identity: str
     principal: str
-    #: The person for whom the caller asks. A token names its owner; any other caller asks for themselves.
+    #: The person for whom the caller asks: the owner of the caller's token, or the caller itself without a token.
     owner: str
     scopes: frozenset[Scope]
     #: The API surface of the request: `socket` for the Unix socket, `http` for TCP.
@@ -66,7 +66,7 @@ class Caller:
 
     @property
     def conversation(self) -> str:
-        """Return the origin for calls that name no origin."""
+        """Return the origin for calls that name no origin, such as `local` on the Unix socket."""
         if self.credential is None:
             return LOCAL
         return self.credential.origins[0] if self.credential.origins else REMOTE
@@ -119,9 +119,9 @@ class Authenticator:
     async def caller(self, scope: Scopes) -> Caller:
         """Return the caller of a request.
 
-        Raises Unauthenticated without a working token, and InvalidConfirmation for a token on the socket. Raises
-        NotApprover for a user who is on no list, and for a command that this service runs. `Gate.refuse_peer` records
-        these two refusals.
+        Raises Unauthenticated for a TCP request without a valid token, and InvalidConfirmation for a token on the Unix
+        socket. On the Unix socket, raises NotApprover for a user who is on no list of people, and for a command or MCP
+        server that this service runs. `Gate.refuse_peer` records each NotApprover.
         """
         peer: Peer = scope["state"][PEER]
         authorization = Headers(scope=scope).get("authorization")
@@ -132,9 +132,9 @@ class Authenticator:
         return await self._user(peer)
 
     def check(self, caller: Caller) -> None:
-        """Raise Unauthenticated if the caller would be refused now, because their token or their right has ended.
+        """Raise Unauthenticated if the caller's token is no longer valid, or if no list names the caller any more.
 
-        Waiting requests and streams check this before they send anything, because much time may have passed since the
+        Waiting requests and streams call this before they send anything, because much time may have passed since the
         caller was authenticated.
         """
         if caller.credential is None:

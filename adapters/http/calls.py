@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from hitl.gate.response import Submitted
 
 router = APIRouter(prefix="/v1", tags=["calls"], route_class=WrittenRoute)
-#: Seconds that a request with `Prefer: queue` waits if it doesn't name a time with `wait=`.
+#: Seconds that a request with `Prefer: queue` waits, unless it names a time, as in `Prefer: queue, wait=60`.
 _QUEUE_S = 30
 
 
@@ -75,10 +75,10 @@ Gone = Annotated[Any, Depends(gone)]
 async def ask(
     ops: Ops, caller: Asker, body: models.CallRequest, ended: Gone, key: Key = None, prefer: PreferQueue = None
 ) -> Response:
-    """Record a tool call that the caller will run itself.
+    """Ask for a tool call that the caller will run itself. Return the recorded call.
 
-    The policy allows or denies the call, or people are asked. Nothing runs here: an approved call is claimed, run by
-    the caller, and finished.
+    The policy allows or denies the call, or people are asked. The service doesn't run the tool: the caller claims the
+    approved call, runs it, and reports the result.
     """
     wait_s = preferred_wait(prefer)
     queue_s = (wait_s or _QUEUE_S) if prefers_queue(prefer) else 0
@@ -103,7 +103,8 @@ async def ask(
 async def ask_human(
     ops: Ops, caller: Asker, body: models.QuestionRequest, ended: Gone, key: Key = None, prefer: Prefer = None
 ) -> Response:
-    """Ask a question to the people who may decide in that conversation, and wait for their answer as for any call.
+    """Ask a question to the people who may decide in the call's conversation, and wait for their answer as for any
+    call.
 
     The answer is the call's `output`. Text in it that looks like a secret is masked. An answer approves no other call.
     """
@@ -122,7 +123,7 @@ async def _answered(ops: Operations, submitted: Submitted, lease: Lease | None) 
 
 
 def denied(document: Mapping[str, Any]) -> Response:
-    """Return the policy's denial as a problem with the ref of the recorded call."""
+    """Return the response for a call that the policy denied: a problem document with the ref of the call."""
     told = problems.problem(CallDenied(document["message"])) | {"ref": document["ref"]}
     return problems.response(told)
 
@@ -149,7 +150,7 @@ async def list_calls(
 
 @router.get("/sessions", summary="List agents that wait", responses=documented(models.SessionList))
 async def list_sessions(ops: Ops, caller: Anyone) -> Response:
-    """List the sessions of agents that have pending calls. Calls that the caller may not see don't count."""
+    """List the sessions of agents that have pending calls. Pending calls that the caller may not see are left out."""
     return answer(await ops.sessions(caller))
 
 
@@ -166,7 +167,7 @@ async def read(
     ] = "decided",
     prefer: PreferAttended = None,
 ) -> Response:
-    """Read a call now, or once people have decided, or at the end of the wait."""
+    """Return a call: now, or after the event that `until` names, or at the end of the wait."""
     call = await ops.read(caller, ref)
     ops.attend(caller, call, ended, attended=prefers_attended(prefer))
     return answer(await ops.view(await ops.wait(caller, call, wait, until, ended)))
@@ -185,7 +186,7 @@ async def read(
     },
 )
 async def read_card(ops: Ops, caller: Anyone, ref: Ref, request: Request) -> Response:
-    """Read the card that people see of a call. Reading it doesn't count as opening its details."""
+    """Return the card of a call as people see it. Reading it doesn't count as opening the call's details."""
     call = await ops.read(caller, ref)
     if request.headers.get("accept", "").startswith("text/plain"):
         return PlainTextResponse(await ops.card_text(call) + "\n", headers={"Cache-Control": "no-store"})
@@ -194,7 +195,7 @@ async def read_card(ops: Ops, caller: Anyone, ref: Ref, request: Request) -> Res
 
 @router.get("/calls/{ref}/record", summary="Read a record", responses=documented(models.RecordAnswer, 404))
 async def read_record(ops: Ops, caller: Anyone, ref: Ref) -> Response:
-    """Read a call with its details in words and every line of its record."""
+    """Return a call with all its details as text, and with every line of its record."""
     return answer(await ops.record(caller, ref))
 
 
@@ -206,8 +207,8 @@ async def read_record(ops: Ops, caller: Anyone, ref: Ref) -> Response:
 async def decide(ops: Ops, caller: Anyone, ref: Ref, body: models.DecisionRequest) -> Response:
     """Approve or reject a pending call.
 
-    A critical call needs two approvals: the answer to the first asks for the second, which must name the ref in
-    `confirm`. An agent's token can't decide.
+    A critical call needs two approvals. The answer to the first approval asks for the second approval, which must name
+    the ref in `confirm`. An agent's token can't decide.
     """
     await may_decide(ops, caller, ref)
     return answer(await ops.decide(caller, ref, body))
@@ -243,11 +244,12 @@ async def withdraw(ops: Ops, caller: Withdrawer, ref: Ref, body: models.Withdraw
 async def claim(
     ops: Ops, caller: Asker, ref: Ref, body: models.ClaimRequest, ended: Gone, prefer: Prefer = None
 ) -> Response:
-    """Take the one permission to run an approved call. The same secret gets the same permission again.
+    """Claim an approved call, so that the caller may run it once. A request with the same secret gets the same claim
+    again.
 
-    The answer holds the stored arguments: run these, and nothing else. With `Prefer: wait=30` the request first waits
-    for the decision, and the approval gives the permission in the same step. If the call is still pending at the end of
-    the wait, the answer is 409 `STILL_PENDING`.
+    The answer holds the stored arguments: run the tool with these arguments only. With `Prefer: wait=30`, the request
+    first waits for the decision, and the approval claims the call in the same step. If the call is still pending at the
+    end of the wait, the answer is 409 `STILL_PENDING`.
     """
     attended = prefers_attended(prefer)
     lease = await ops.wait_and_claim(caller, ref, body, preferred_wait(prefer), ended, attended=attended)
@@ -260,7 +262,7 @@ async def claim(
     "/calls/{ref}/finish", summary="Report a run", responses=documented(models.CallView, 404, 409, 410, 413, 500)
 )
 async def finish(ops: Ops, caller: Asker, ref: Ref, body: models.FinishRequest) -> Response:
-    """Report how the claimed run ended. The same report again changes nothing."""
+    """Report how the claimed run ended. If the same report comes again, it changes nothing."""
     return answer(await ops.view(await ops.finish(caller, ref, body)))
 
 
@@ -268,7 +270,7 @@ async def finish(ops: Ops, caller: Asker, ref: Ref, body: models.FinishRequest) 
     "/calls/{ref}/release", summary="Release a call", responses=documented(models.CallView, 404, 409, 410, 500)
 )
 async def release(ops: Ops, caller: Asker, ref: Ref) -> Response:
-    """Hand an approved call to the caller, who runs it and won't report."""
+    """Release an approved call to the caller, who runs it and won't report the result."""
     return answer(await ops.view(await ops.release(caller, ref)))
 
 
@@ -277,7 +279,7 @@ async def ask_all(ops: Ops, caller: Asker, body: models.BatchRequest, key: Key =
     """Record each call of a batch on its own, in order.
 
     The answer names each call by the caller's `id`. Each call has its own ref: wait for it, decide it and claim it by
-    that ref. With an Idempotency-Key, the key of each call is that key, a slash and its `id`.
+    that ref. With an Idempotency-Key, the key of each call is that key, a slash, and the call's `id`: `KEY/ID`.
     """
     done = await ops.ask_all(caller, body.calls, key)
     return answer({"calls": [await _outcome(ops, name, came) for name, came in done]})

@@ -2,7 +2,7 @@
 
 This module extends uvicorn's protocol. uvicorn itself has no deadline for a request's headers or body, no limit for
 header bytes, and no limit for the connections of one peer. It also waits for ever for a peer that doesn't read its
-answer. `Connections` says which peers may connect.
+answer. `Connections` limits the connections of each peer, and of each kind of peers.
 """
 
 from __future__ import annotations
@@ -28,14 +28,18 @@ if TYPE_CHECKING:
     from uvicorn.config import Config
     from uvicorn.server import ServerState
 
-#: Returns the kind of a peer on a Unix socket, by its user id and its process id.
+#: Returns the `Party` of a peer on a Unix socket (such as LISTED), by its user id and its process id.
 PartyOf: TypeAlias = "Callable[[int, int], Party]"
 #: SO_PEERCRED's `struct ucred`: process, user and group (unix(7)).
 _CREDENTIALS = struct.Struct("3i")
 
 
 def _refusal(status: int, code: str, detail: str, *fields: str) -> bytes:
-    """Return the bytes of a refusal that is sent without the application. The refusal ends the connection."""
+    """Return the bytes of an error response that this module sends itself, without the application. It closes the
+    connection.
+
+    `fields` are further header lines.
+    """
     phrase = HTTPStatus(status).phrase
     told = {"type": f"urn:sayso:error:{code}", "title": phrase, "status": status, "detail": detail, "code": code}
     body = json.dumps({**told, "ref": None, "errors": []}).encode()
@@ -157,7 +161,9 @@ class Door(HttpToolsProtocol):
     # -- limits for the bytes and the time of a request ----------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
-        """Count the bytes of the headers, because the parser itself sets no limit."""
+        """Count the bytes of the headers, and refuse the request if there are too many. The HTTP parser has no such
+        limit.
+        """
         if self._refused:
             return
         super().data_received(data)
@@ -280,16 +286,16 @@ class Door(HttpToolsProtocol):
 
 
 def listed(_uid: int, _pid: int) -> Party:
-    """Return LISTED for every peer, for a server that has no list of users."""
+    """Return LISTED for every peer. This is the default for a server that has no list of users."""
     return Party.LISTED
 
 
 def peer_of(transport: asyncio.BaseTransport, party_of: PartyOf = listed) -> Peer:
-    """Return the peer of a connection: its user on a Unix socket, its address on TCP."""
+    """Return the peer of a connection: the user's id on a Unix socket, the IP address on TCP."""
     peer: socket.socket = transport.get_extra_info("socket")
     if peer.family != socket.AF_UNIX:
         return Peer(str(transport.get_extra_info("peername")[0]))
     pid, uid, _ = _CREDENTIALS.unpack(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
-    # The kind of the peer is looked up now. Later its process may have ended, and its process id may belong to another
+    # The peer's `Party` is looked up now. Later the process may have ended, and its process id may belong to another
     # process.
     return Peer(f"uid:{uid}", uid, party_of(uid, pid))

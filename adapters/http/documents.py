@@ -1,6 +1,6 @@
 """Makes the API's JSON documents for calls, cards and tokens.
 
-In all texts, hidden characters are made visible and secrets are masked.
+In all texts of the documents, hidden characters are made visible and secrets are masked.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
     from hitl.people import Directory
     from hitl.people.names import Names
 
-#: A diff, and each of its two sides, has at most this many characters.
+#: A diff has at most this many characters, and so have the old text and the new text from which it is made.
 LONGEST_DIFF = 16_384
 
 
 def call_view(call: Call, people: Directory, names: Names, *, brief: bool = False) -> dict[str, Any]:
     """Return the document of a call, for a reader who may see the call.
 
-    With `brief`, it has no arguments and no output.
+    With `brief`, the document has no `args` and no `output`, but a line of the arguments.
     """
     made = brief_view if brief else encoded_view
     return made(call, names) | {"on_behalf_of": people.on_behalf_of(call.requester)}
 
 
 def call_answer(submitted: Submitted, people: Directory, names: Names, lease: Lease | None = None) -> dict[str, Any]:
-    """Return the document of a call, for the caller who has just asked for it.
+    """Return the document of a call, for the caller who has just asked for the call.
 
-    `lease` is the claim that was taken in the same request.
+    `lease` is the claim of the call, if the same HTTP request also claimed the call.
     """
     call = lease.call if lease else submitted.call
     claim = {"args": stored_args(call), "until": lease.until.isoformat()} if lease else None
@@ -57,7 +57,7 @@ def stored_args(call: Call) -> msgspec.Raw:
 
 
 def card_view(call: Call, names: Names) -> dict[str, Any]:
-    """Return a card as a document. Times in its texts are in UTC."""
+    """Return the card of a call as a JSON document. Times in its texts are in UTC."""
     shown = card(call, names, Way.BUTTONS)
     same = ("sign", "short", "headline", "below", "place", "note", "rule", "warnings", "push", "asks", "output")
     lines = {name: _plain(getattr(shown, name)) for name in ("stakes", "approvers", "how")}
@@ -87,7 +87,9 @@ def card_answer(call: Call, names: Names) -> dict[str, Any]:
 
 
 def card_text(call: Call, names: Names) -> str:
-    """Return a card as text: the headline, all details of the call, and its outcome or its approvers."""
+    """Return a card as text: the headline, all details of the call, and then its outcome, or its approvers while it is
+    pending.
+    """
     shown = card(call, names, Way.BUTTONS)
     outcome = [_plain(shown.end), _plain(shown.end_why)] if not shown.open else [_plain(shown.approvers)]
     return "\n".join(filter(None, [f"{shown.sign} {shown.headline}", details(call, names), *outcome]))

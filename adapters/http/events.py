@@ -1,7 +1,7 @@
 """`/v1/events`: the events of the calls that a caller may see, as server-sent events or over a WebSocket.
 
-Server-sent events and the WebSocket share one cursor: the place of a line in the record, which survives a restart. A
-client that comes back with its last cursor gets every later event once.
+Server-sent events and the WebSocket use the same cursor: the position of a line in the record, which is still valid
+after a restart. A client that connects again with its last cursor gets every later event once.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ _TICKET_S = 30
 _MOST_TICKETS = 10_000
 #: The codes with which a WebSocket is closed: if its caller is refused, and when the service stops (RFC 6455, 7.4.1).
 _POLICY_VIOLATION, _GOING_AWAY = 1008, 1001
-#: The events that a stream sends. Other lines of the record are about single replies and deliveries.
+#: The events of the record that a stream sends. It leaves out the other events, such as single replies and deliveries
+#: of messages.
 _TOLD = frozenset(
     {
         *(Event.ASKED, Event.ALLOWED, Event.DENIED, Event.VOTED, Event.APPROVED, Event.REJECTED, Event.REASON),
@@ -58,7 +59,7 @@ _TOLD = frozenset(
 
 
 class Lines(Protocol):
-    """Access to the lines of the record, in the order in which they were written."""
+    """Reads the lines of the record, in the order in which they were written."""
 
     async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
         """Return the lines after a position in the record, oldest first, each with its position."""
@@ -162,7 +163,7 @@ class Feed:
         return bool(done)
 
     async def _told(self, caller: Caller, place: int, line: Recorded) -> dict[str, Any] | None:
-        """Return the event for a line of the record, or None if this caller may not get this line."""
+        """Return the event for a line of the record, or None if a stream doesn't send this line to this caller."""
         if line.event not in _TOLD or not line.ref:
             return None
         call = await self._gate.store.get(line.ref)
@@ -207,7 +208,7 @@ async def follow(
         str | None, Query(pattern=_CURSOR, description="As Last-Event-ID, for clients without it.")
     ] = None,
 ) -> Response:
-    """Follow the events of the calls that the caller may see, from now on or from a cursor on."""
+    """Stream the events of the calls that the caller may see: new events, or all events after a cursor."""
     feed = _feed(request)
     place = await feed.start_of(last or cursor)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -238,7 +239,9 @@ async def make_ticket(request: Request, caller: Anyone) -> Response:
 
 @router.websocket("/events")
 async def follow_by_websocket(socket: WebSocket) -> None:
-    """Follow the same events as `GET /v1/events`. Each text message is one EventView; `?cursor=` names the start."""
+    """Follow the same events as `GET /v1/events`. Each text message is one EventView. `?cursor=` names the cursor after
+    which the events begin.
+    """
     feed = _feed(socket)
     try:
         caller = _socket_caller(socket, feed)
@@ -264,7 +267,10 @@ def _socket_caller(socket: WebSocket, feed: Feed) -> Caller:
 
 
 async def _converse(socket: WebSocket, feed: Feed, caller: Caller, place: int) -> None:
-    """Send events until the caller leaves or the service stops. Messages of the caller are ignored."""
+    """Send the events after the position `place`, until the caller disconnects or the service stops.
+
+    Messages of the caller are ignored.
+    """
     sending = asyncio.ensure_future(_send(socket, feed, caller, place))
     hearing = asyncio.ensure_future(_hear(socket))
     try:

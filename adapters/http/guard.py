@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 #: Host names of a listener on the loopback. A request with any other name may come from a foreign web page that uses
 #: DNS rebinding.
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-#: Paths whose answers reveal nothing about this installation.
+#: Paths that need no authentication, because their answers reveal nothing about this installation.
 OPEN = frozenset({"/docs", "/openapi.json"})
-#: For a request to an exempt path, the guard keeps a truth value under this key of `scope["state"]`: whether other
-#: paths would accept the request's Host and Origin.
+#: The key of `scope["state"]` under which the guard stores a bool for a request to an exempt path: whether the Host and
+#: Origin of the request would be accepted on the other paths. If not, `/readyz` doesn't name the faults.
 NAMED = "sayso.named"
 _SAME = frozenset({"same-origin", "none"})
 
@@ -33,8 +33,8 @@ _SAME = frozenset({"same-origin", "none"})
 class Guard:
     """Middleware that checks Host, Origin and Sec-Fetch-Site, then authenticates, before any byte of the body is read.
 
-    Requests to `exempt` paths aren't authenticated here: these paths check their own secret or need none. Headers of
-    proxies, such as X-Forwarded-For, are never read.
+    Requests to `exempt` paths aren't authenticated here: their routes check a secret of their own, or need no secret.
+    Headers of proxies, such as X-Forwarded-For, are never read.
     """
 
     def __init__(
@@ -56,7 +56,9 @@ class Guard:
         await self._app(scope, receive, send)
 
     async def _check(self, scope: Scope) -> None:
-        """Raise SaysoError if no route may see the request. Otherwise put the caller into the scope's state."""
+        """Raise SaysoError if the request must be refused before any route sees it. Otherwise put its caller into the
+        scope's state.
+        """
         error = self._refusal(scope)
         if scope["path"] in self._exempt:
             scope.setdefault("state", {})[NAMED] = error is None

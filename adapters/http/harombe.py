@@ -1,6 +1,6 @@
 """The paths and field names of the harombe design, another project's HTTP API for approvals.
 
-They serve the same use cases as `/v1`.
+These paths serve the same use cases as `/v1`.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ MCP = "/mcp"
 _EVENTS = "text/event-stream"
 #: The tool group of calls that their callers run themselves.
 _OWN_TOOLS = "mcp"
-#: Our decision -> a decision of the harombe design, which has only four. Any other decision that lets nothing run
-#: becomes "denied".
+#: Our decision -> a decision of the harombe design, or None for a pending call. A decision that isn't listed here and
+#: lets nothing run, such as WITHDRAWN, becomes "denied".
 _DECISIONS: Mapping[Decision | None, str | None] = {
     None: None,
     Decision.APPROVED: "approved",
@@ -55,7 +55,7 @@ _VERBS = {"approve": "approve", "approved": "approve"}
 
 
 async def approval(ops: Operations, call: Call) -> dict[str, Any]:
-    """Return a call with the field names and words of the harombe design."""
+    """Return the harombe design's JSON document of a call."""
     await ops.ready(call)
     decision = _DECISIONS.get(call.decision, "denied")
     status = "auto_approved" if call.decision is Decision.ALLOWED else decision or "pending"
@@ -80,7 +80,7 @@ class Gateway(Protocol):
     """The functions of the MCP gateway that this API uses."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request of an MCP client."""
+        """Handle one request of an MCP client, as an ASGI application."""
 
     async def ask(self, scope: Scope, tool: str, args: Mapping[str, Any], key: str | None) -> Call | None:
         """Ask for a call of a tool as the caller of a request, and don't wait for it.
@@ -102,14 +102,16 @@ class StreamingRoute(Route):
 class Held:
     """Passes requests to the MCP gateway.
 
-    Requests and streams end with their caller's token, and when the service stops.
+    A request or a stream ends when its caller's token ends, and when the service stops.
     """
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request to the gateway. If it ends early, end its stream, or answer with an error."""
+        """Pass a request to the gateway. If the caller's token ends or the service stops first, end the stream, or
+        answer with an error.
+        """
         ops: Operations = scope["app"].state.operations
         begun = over = False
 
@@ -128,7 +130,7 @@ class Held:
 def _accepts_events(headers: Headers) -> bool:
     """Return whether the Accept header names event streams.
 
-    `*/*` doesn't count, because clients that have no preference send it by default.
+    The result is False for `*/*`, because clients without a preference send `*/*` by default.
     """
     ranges = ",".join(headers.getlist("accept")).lower().split(",")
     return any(one.partition(";")[0].strip() == _EVENTS for one in ranges)
@@ -154,10 +156,10 @@ async def call_tool(
     key: Key = None,
     prefer: Prefer = None,
 ) -> Response:
-    """Ask for a call of a tool behind the MCP gateway, which the service runs once it is approved.
+    """Ask for a call of a tool behind the MCP gateway. The service runs the call once the call is approved.
 
-    Without a gateway, the caller runs the tool itself: it claims the call at `/v1/calls/{approval_id}/claim`.
-    A request whose Accept names `text/event-stream` speaks MCP with the gateway instead.
+    Without a gateway, the caller runs the tool itself, after a claim at `/v1/calls/{approval_id}/claim`. A request
+    whose Accept header names `text/event-stream` is a request of MCP and goes to the gateway instead.
     """
     if _accepts_events(request.headers):
         raise HTTPException(HTTPStatus.NOT_FOUND, say("api.no_gateway"))

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 #: The longest message that a WebSocket accepts, in bytes. The content of callers' messages is ignored.
 _LONGEST_MESSAGE = 4096
-#: When the service stops, the server waits this many seconds for running requests, then drops them. Telegram sends a
-#: dropped webhook request again.
+#: When the service stops, the server waits this many seconds for running requests, then cancels them. Telegram sends a
+#: cancelled webhook request again.
 _STOP_WITHIN_S = 3
 _BACKLOG = 2048
 
@@ -39,7 +39,8 @@ class Server(uvicorn.Server):
     The server doesn't handle signals, so that the service can finish running work at a stop.
 
     `listening` are bound sockets. `stopping` is called before connections are closed, so that waiting requests can be
-    answered. `party_of` returns the kind of a peer on a Unix socket. Servers of one process share `limits.connections`.
+    answered. `party_of` returns the `Party` of a peer on a Unix socket. All servers of a process share the same
+    `limits.connections`.
     """
 
     def __init__(
@@ -73,7 +74,7 @@ class Server(uvicorn.Server):
         self._serving: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Start to serve, and return when the listeners are up. Raises the error that keeps uvicorn from serving."""
+        """Start to serve, and return when the listeners are up. If uvicorn can't serve, raise its error."""
         self._serving = asyncio.create_task(self.serve(self._listening))
         while not self.started:
             if self._serving.done():
@@ -100,7 +101,7 @@ class Server(uvicorn.Server):
 
 
 def tcp_listener(host: str, port: int, section: str = "http") -> socket.socket:
-    """Return a bound TCP socket for a section of the settings.
+    """Return a bound TCP socket for the host and port of a section of the settings, such as `http` or `metrics`.
 
     Raises Unavailable if the socket can't be bound; the error names the settings to change. We bind the socket here
     because uvicorn would end the process if it couldn't bind a socket.

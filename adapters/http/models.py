@@ -14,7 +14,7 @@ from hitl.question import FEWEST_OPTIONS, LONGEST, LONGEST_OPTION, MOST_OPTIONS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Names of tools, agents and places. Longer text belongs in the arguments or the note.
+#: The name of a tool, an agent, an origin or a route. Longer text belongs in the arguments or the note.
 Name = Annotated[str, Field(min_length=1, max_length=256)]
 Text = Annotated[str, Field(max_length=16_384)]
 #: The SHA-256 (hex) of a secret that the claimant keeps.
@@ -36,13 +36,14 @@ def _only_text(value: object) -> object:
 
 
 def _whole(value: object) -> object:
-    """Return 30 for 30.0, because JSON Schema counts 30.0 as an integer. Return any other value unchanged."""
+    """Return 30 (an int) for 30.0, because 30.0 is an integer in JSON Schema. Return any other value unchanged."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _as_written(args: Any, check: Callable[[Any], Any]) -> Any:
-    """Validate arguments with `check`, and return them unchanged. pydantic's copy would lose digits, such as those
-    of 1250.00.
+    """Validate the arguments of a tool with `check`, and return the arguments unchanged.
+
+    We don't return pydantic's copy, because it would lose digits: 1250.00 would become 1250.0.
     """
     check(args)
     return args
@@ -170,7 +171,7 @@ class BatchItem(CallRequest):
 
 
 class BatchRequest(_Request):
-    """Calls that are asked for together. Each is recorded, decided and claimed on its own."""
+    """The calls of one batch. Each call is recorded, decided and claimed on its own."""
 
     calls: Annotated[list[BatchItem], Field(min_length=1, max_length=MOST_IN_BATCH)]
 
@@ -204,7 +205,7 @@ class ClaimRequest(_Request):
 
 
 class WithdrawRequest(_Request):
-    """Details of a withdrawal: whether the program that asked has left."""
+    """Details of a withdrawal: whether the program that asked for the call has left."""
 
     left: bool = Field(
         default=False,
@@ -246,7 +247,7 @@ class EvaluateRequest(_Request):
 
 
 class ParseRequest(_Request):
-    """The words of a person, to be read as a reply to a card."""
+    """A person's text, to be read as a reply to a card."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, json_schema_extra={"examples": [{"text": "no, wrong cluster"}]}
@@ -257,7 +258,7 @@ class ParseRequest(_Request):
 
 
 class TestRequest(_Request):
-    """A test of every surface with every approver."""
+    """A request to send every approver a test card on each of their surfaces (`sayso test`)."""
 
     __test__ = False
 
@@ -314,7 +315,7 @@ class HarombeToolCall(_Request):
 
 
 class HarombeDecision(_Request):
-    """A decision in the words of the harombe design."""
+    """A decision with the field names and values of the harombe design."""
 
     decision: Literal["approve", "approved", "deny", "denied", "reject", "rejected"]
     reason: Text | None = None
@@ -322,7 +323,9 @@ class HarombeDecision(_Request):
 
 
 class AapSubmission(_Request):
-    """A tool call in the words of the Agent Approval Protocol. A field that isn't sent is absent in the answers too."""
+    """A tool call with the field names of the Agent Approval Protocol. A field that the client leaves out is absent in
+    answers too.
+    """
 
     tool: Name
     arguments: Arguments
@@ -347,7 +350,9 @@ class AapReport(_Request):
 
 
 class CardPart(_Answer):
-    """One part of the requested action: a command, a diff, or an argument with its name."""
+    """One part of the requested action: code such as a command, a diff, an argument (with its name), or a sentence of
+    ours.
+    """
 
     kind: Literal["code", "diff", "field", "empty", "ours"]
     name: str
@@ -396,7 +401,7 @@ class CardAnswer(_Answer):
 
 
 class BriefCall(_Answer):
-    """A call without its arguments and its output, for lists."""
+    """A call for lists, without `args` and `output`, but with a line of the arguments."""
 
     ref: str = Field(description="The public name of the call.", examples=["01992f4e-8a5e-7a3c-9f60-3f2f0c5f7a11"])
     short: str = Field(description="The ref for people.", examples=["K7Q2MX"])
@@ -440,7 +445,7 @@ class BriefCall(_Answer):
 
 
 class CallView(BriefCall):
-    """A call. Secrets are masked; only a claim returns the stored arguments."""
+    """A call. Secrets in its texts are masked; only the answer to a claim has the arguments as they are stored."""
 
     args: dict[str, Any]
     output: str | None
@@ -455,7 +460,7 @@ class ClaimAnswer(_Answer):
 
 
 class Claimed(_Answer):
-    """The permission to run an allowed call that was claimed in the same request."""
+    """The claim of an allowed call, taken in the same HTTP request that asked for the call."""
 
     args: dict[str, Any]
     until: datetime
@@ -512,7 +517,9 @@ class Line(_Answer):
 
 
 class RecordAnswer(CallView):
-    """A call with its details in words and its record. `flaws` names the parts that fail their integrity check."""
+    """A call, all its details as text, and its record. `flaws` names the parts of the call that fail their integrity
+    check.
+    """
 
     details: str
     record: list[Line]
@@ -568,7 +575,7 @@ class VerdictAnswer(_Answer):
 
 
 class ReadingAnswer(_Answer):
-    """One way in which a person's text was understood."""
+    """One reading of a person's text: the verdict that the text was understood as, and the reason for it."""
 
     verdict: str
     reason: str | None
@@ -577,7 +584,7 @@ class ReadingAnswer(_Answer):
 
 
 class ParseAnswer(ReadingAnswer):
-    """The reading of a person's text (how the text was understood), and the reading of each of its parts."""
+    """The reading of a person's whole text, and the reading of each part of the text."""
 
     readings: list[ReadingAnswer]
 
@@ -587,7 +594,7 @@ class Tested(_Answer):
 
     place: str
     approver: str
-    #: The only surface that gets the card. Null if the approver has no account on a surface that gets cards.
+    #: The only surface that gets the test card. Null if the approver has no account on a surface that shows cards.
     surface: str | None
     call: CallView | None
     #: The conversations in which the card of the test request appears.
@@ -612,7 +619,7 @@ class ReloadAnswer(_Answer):
 
 
 class MeAnswer(_Answer):
-    """The authenticated caller, and the troubles that keep the service from gating calls."""
+    """The authenticated caller, and sentences about the faults that keep the service from gating calls."""
 
     identity: str
     principal: str
@@ -673,7 +680,7 @@ class TokenList(_Answer):
 
 
 class ChatLine(_Answer):
-    """One line of the answer to a chat: the conversation's name, a text to show, or the end of the answer (`done`)."""
+    """One line of the response to a chat: the conversation's name, a text to show, or the end of an answer (`done`)."""
 
     chat: str | None = None
     show: str | None = None
@@ -681,13 +688,13 @@ class ChatLine(_Answer):
 
 
 class Heard(_Answer):
-    """The answer when a line of a conversation was queued."""
+    """Says that a line was queued for a conversation."""
 
     heard: bool
 
 
 class HarombeApproval(_Answer):
-    """A call in the words of the harombe design."""
+    """A call with the field names and values of the harombe design."""
 
     approval_id: str
     status: Literal["pending", "approved", "denied", "expired", "auto_approved"]
@@ -704,7 +711,7 @@ class HarombeApproval(_Answer):
 
 
 class AapDecision(_Answer):
-    """The decision on a request. Only an approval has a time at which it ends."""
+    """The decision on a request. Only an approval has `expires_at`, the time at which the approval ends."""
 
     status: Literal["approved", "denied", "expired", "cancelled"]
     decided_at: datetime
@@ -721,7 +728,7 @@ class AapOutcome(_Answer):
 
 
 class AapConsumption(_Answer):
-    """The time at which the one permission to run was taken, and the outcome of the run once it is reported."""
+    """The time at which the approved request was consumed, and the outcome of its run once the outcome is reported."""
 
     consumed_at: datetime
     outcome: AapOutcome | None = None
@@ -754,14 +761,14 @@ class AapError(_Answer):
 
 
 class HarombePending(_Answer):
-    """The pending calls in the words of the harombe design."""
+    """The pending calls with the field names and values of the harombe design."""
 
     pending: list[HarombeApproval]
     count: int
 
 
 class HarombeResult(HarombeApproval):
-    """The state or the result of a call, in the words of the harombe design."""
+    """The state or the result of a call, with the field names and values of the harombe design."""
 
     result: str | None
     error: str | None

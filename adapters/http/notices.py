@@ -35,13 +35,14 @@ if TYPE_CHECKING:
     from hitl.ports import Clock
 
 _log = logging.getLogger(__name__)
-#: Seconds before each attempt. An approval must be claimed within five minutes, so later attempts would wake nobody.
+#: Seconds before each attempt. An approved request must be consumed within five minutes, so a later notice would be of
+#: no use.
 PAUSES_S = (0.0, 1.0, 5.0, 30.0, 120.0)
-#: Seconds for one attempt, by the protocol.
+#: The longest time for one attempt, in seconds. The protocol sets this limit.
 _LIMIT_S = 10.0
-#: At most this many notices are under way. Further ones are dropped and logged.
+#: At most this many notices are being sent at the same time. A further notice is dropped, and the log says so.
 _MOST = 1_000
-#: The refs of so many requests are remembered, so that later changes of a call send nothing.
+#: The refs of at most this many requests are remembered, so that a later change of a request sends no second notice.
 _REMEMBERED = 10_000
 _PREFIX = "whsec_"
 _SHORTEST_KEY = 24
@@ -49,7 +50,9 @@ _SHORTEST_KEY = 24
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """The receiver of one agent: its instance, which is the name of the agent's token, its address and its key."""
+    """The receiver of one agent's notices: its `instance` (the name of the agent's token), its address and its signing
+    key.
+    """
 
     instance: str
     url: str
@@ -72,11 +75,11 @@ def key_of(secret: str) -> bytes:
 class Notices:
     """Observes the gate, and sends one notice for each decision on an agent's request, with a few retries.
 
-    What is still to be sent when the service stops isn't sent later.
+    Notices that haven't been sent when the service stops are lost.
     """
 
     def __init__(self, receivers: Mapping[str, Receiver], clock: Clock, pauses_s: Sequence[float] = PAUSES_S) -> None:
-        """`receivers` are those of the agents' tokens, by the tokens' identities."""
+        """`receivers` is token identity -> the receiver of the agent with this token."""
         self._receivers = receivers
         self._clock = clock
         self._pauses_s = pauses_s
@@ -97,7 +100,7 @@ class Notices:
         task.add_done_callback(self._sending.discard)
 
     async def stop(self) -> None:
-        """Send nothing more."""
+        """Stop sending: cancel the notices that haven't been sent yet."""
         for task in self._sending:
             task.cancel()
         await asyncio.gather(*self._sending, return_exceptions=True)
@@ -127,9 +130,10 @@ class Notices:
 
 
 def _is_resolved(call: Call) -> bool:
-    """Return whether a request of this protocol was decided after its agent had got the answer that it is pending.
+    """Return whether the wait of a request of this protocol is over, and its agent may not know this yet.
 
-    A rejection counts when its reason has come, or when the time for one is over.
+    A request that was decided at once or has been consumed doesn't count. After a rejection, the wait is over when its
+    reason has come, or when no reason can come any more.
     """
     asked_here = call.key is not None and call.key.startswith(KEYS)
     pending = call.decision in {None, Decision.ALLOWED, Decision.DENIED} or call.awaits_reason
@@ -137,7 +141,10 @@ def _is_resolved(call: Call) -> bool:
 
 
 async def _post(url: str, headers: Mapping[str, str], body: bytes) -> int:
-    """Post a body, and return the status of the answer. No redirect is followed, and the answer's body isn't read."""
+    """Send `body` by POST, and return the status of the answer.
+
+    No redirect is followed, and the answer's body isn't read.
+    """
     to = urlsplit(url)
     secure = to.scheme == "https"
     path = (to.path or "/") + (f"?{to.query}" if to.query else "")

@@ -1,4 +1,4 @@
-"""The operations behind the routes. They translate between the API's documents and the gate's use cases."""
+"""The operations behind the routes of the API. They translate API documents to use cases of the gate, and back."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from hitl.people.directory import Tried
     from hitl.people.names import Names
 
-    #: Returns the troubles that keep the service from gating calls, as sentences.
+    #: Returns sentences about the faults that keep the service from gating calls.
     Troubles = Callable[[], Awaitable[Sequence[str]]]
 
 
@@ -76,7 +76,7 @@ class Desk(Protocol):
         """Record a call, and ask people if the policy says so."""
 
     async def decide(self, reply: Reply) -> tuple[Answer, ...]:
-        """Pass a reply to the gate, which may decide a call. Return the answers for the person."""
+        """Pass a reply to the gate, which may decide a call. Return the gate's answers to the person who replied."""
 
     async def decided(self, call: Call, limit_s: float | None = None) -> Call:
         """Wait until people have decided, at most `limit_s` seconds. Return the call."""
@@ -117,7 +117,7 @@ class Operations:
         return self._gate.names
 
     def state_for(self, caller: Caller) -> str | None:
-        """Return the identity of the service's state folder to an operator, and None to anybody else."""
+        """Return the id of the service's state folder if the caller is an operator, else None."""
         return self._state if Scope.OPERATOR in caller.scopes and self._gate.access.operates(caller.principal) else None
 
     # -- asking for calls ---------------------------------------------------------------------------------------------
@@ -131,10 +131,11 @@ class Operations:
         gone: asyncio.Future[None] | None = None,
         submitted: Mapping[str, Any] | None = None,
     ) -> tuple[Submitted, Lease | None]:
-        """Record a call, and claim it if the policy allows it and the caller sent a secret's hash.
+        """Record a call. Claim it if the policy allows it and the caller sent a secret's hash. Return the call, and the
+        claim or None.
 
-        If the caller is at its limit of pending calls, it waits at most `queue_s` seconds in line for room. `submitted`
-        are facts that a route puts on record with the call. Raises the errors of `Gate.submit`.
+        If the caller has as many pending calls as it may have, the request waits at most `queue_s` seconds in line for
+        room. `submitted` are the facts from the request that only the record keeps. Raises the errors of `Gate.submit`.
         """
         ask = replace(self._ask(caller, request, key), submitted=submitted or {})
         made = await self._submitted(caller, ask, queue_s, gone)
@@ -150,9 +151,10 @@ class Operations:
         *,
         attended: bool,
     ) -> tuple[Submitted, Lease | None]:
-        """Wait at most `limit_s` seconds for the decision on a call that was just asked for.
+        """Wait at most `limit_s` seconds for the decision on the call that this request asked for.
 
-        If the caller sent a secret's hash, the approval claims the call. Return the call after the wait, and the claim.
+        If the caller sent a secret's hash, the approval claims the call. Return the call after the wait, and the claim
+        or None.
         """
         self.attend(caller, made.call, gone, attended=attended)
         if request.secret_hash is None or made.call.state is not State.AWAITING or limit_s <= 0:
@@ -198,9 +200,10 @@ class Operations:
         return await self._desk.submit(replace(self._ask(caller, asked, key), runs=Runs.SERVICE))
 
     async def test(self, caller: Caller, timeout_s: int) -> list[tuple[Tried, Submitted | SaysoError]]:
-        """Send each approver of each conversation a test request, on each of their surfaces. Approving it runs nothing.
+        """Send each approver of each conversation a test request on each of their surfaces. An approved test request
+        runs nothing.
 
-        Return each approver that is asked, with the recorded call or the error of its request.
+        Return a pair for each test request: the approver and surface, and the recorded call or the error.
         """
         made: list[tuple[Tried, Submitted | SaysoError]] = []
         for tried in self._gate.people.tested(LOCAL):
@@ -234,8 +237,8 @@ class Operations:
         clock = asyncio.get_running_loop().time
         until = clock() + queue_s
         with self.queues.place(caller.principal, ask.agent) as place:
-            # When the time in line is over, only the waiting ends. A submission that has begun continues, because the
-            # call may be recorded already.
+            # At the end of the time in line, this request stops waiting for its turn. A submission that has begun
+            # continues, because the call may be recorded already.
             while await self._waits.until(place.turn(), None, until - clock(), caller.principal, gone):
                 self._check(caller)
                 try:
@@ -258,7 +261,7 @@ class Operations:
         return done
 
     def attend(self, caller: Caller, call: Call, gone: asyncio.Future[None] | None, *, attended: bool) -> None:
-        """If the request has the preference `attended`, note that the call's requester waits on this connection.
+        """If `attended` is True, note that the call's requester waits on this connection (`adapters.http.attendance`).
 
         Nothing is noted for a caller who isn't the call's requester.
         """
@@ -273,7 +276,7 @@ class Operations:
     ) -> Call:
         """Wait at most `limit_s` seconds for the decision on the caller's own call, and return the call.
 
-        While the caller waits on an open connection, the commit that approves the call also claims it for the caller.
+        While the caller waits on an open connection, an approval and the caller's claim are stored in one commit.
         """
 
         def ready() -> bool:
@@ -298,8 +301,10 @@ class Operations:
         return now or await self._gate.store.get(call.ref) or call
 
     async def hold(self, caller: Caller, work: Coroutine[Any, Any, None]) -> SaysoError | None:
-        """Carry out `work` for a caller, at most until their token ends or the service stops. Return the reason as an
-        error if the work was cancelled, or None if it ended by itself.
+        """Carry out `work` for a caller, at most until the caller's token ends or the service stops.
+
+        Return None if the work ended by itself. If it was cancelled, return the reason as an error: Unauthenticated or
+        Unavailable.
         """
         until = caller.credential.until if caller.credential else None
         limit_s = (until - self._gate.clock.now()).total_seconds() if until else None
@@ -337,7 +342,7 @@ class Operations:
     async def page(
         self, caller: Caller, before: str | None, limit: int, *, pending: bool, brief: bool
     ) -> Mapping[str, Any]:
-        """Return one page of the calls that the caller may see, newest first. `brief` is that of `view`."""
+        """Return one page of the calls that the caller may see, newest first. `brief` means the same as for `view`."""
         seen: list[dict[str, Any]] = []
         step = min(limit, _READ_AT_ONCE)
         for _ in range(_MOST_SCANNED // step + 1):
@@ -346,7 +351,8 @@ class Operations:
                 before = call.ref
                 if self._gate.access.may_see(caller.principal, call):
                     seen.append(await self.view(call, brief=brief))
-                    # The views of many large calls take seconds. Other callers are answered between any two of them.
+                    # Making the documents of many large calls takes seconds, so other callers are answered after each
+                    # document.
                     await asyncio.sleep(0)
                     if len(seen) == limit:
                         return {"calls": seen, "next": before}
@@ -373,7 +379,7 @@ class Operations:
         await self._gate.ready(call)
 
     async def view(self, call: Call, *, brief: bool = False) -> dict[str, Any]:
-        """Return a call for a reader who may see it. With `brief`, leave out its arguments and its output."""
+        """Return a call's document, for a reader who may see the call. With `brief`, leave out `args` and `output`."""
         await (self._gate.ready_to_list(call) if brief else self.ready(call))
         return documents.call_view(call, self._gate.people, self._gate.names, brief=brief)
 
@@ -397,7 +403,7 @@ class Operations:
     async def refuse_undeciding(self, caller: Caller, target: str) -> NotApprover:
         """Return the error for a caller whose credential can't decide.
 
-        The gate records the attempt of an agent's token.
+        If the credential is an agent's token, the gate first records the attempt.
         """
         with contextlib.suppress(CallUnknown):
             if Scope.AGENT in caller.scopes:
@@ -405,7 +411,9 @@ class Operations:
         return NotApprover(fact(Refusal.SCOPE, who=caller.identity))
 
     async def decide(self, caller: Caller, target: str, request: DecisionRequest) -> dict[str, Any]:
-        """Pass a decision to the gate. Raises an error if the gate refuses it."""
+        """Pass a decision to the gate. Return the document of the outcome. Raises an error if the gate refuses the
+        decision.
+        """
         call = await self.read(caller, target)
         _check_digest(call, request.digest)
         confirmed = request.confirm is not None
@@ -419,7 +427,7 @@ class Operations:
         return named is not None and named.ref == call.ref
 
     async def details(self, caller: Caller, target: str) -> dict[str, Any]:
-        """Return the whole call to an approver, and record that they opened it."""
+        """Return the document of the whole call to an approver, and record that the approver opened it."""
         return await self._replied(caller, await self.read(caller, target), Verb.DETAILS)
 
     async def _replied(
@@ -449,11 +457,10 @@ class Operations:
     # -- running calls ------------------------------------------------------------------------------------------------
 
     async def claim(self, caller: Caller, target: str, request: ClaimRequest, attempt: str = "") -> Lease:
-        """Return the permission to run a call. Raises CallChanged if the request names another digest, or an error of
-        `Gate.claim`.
+        """Claim a call, and return the lease.
 
-        `attempt` names one attempt to run, for callers that keep no secret. The gate treats each attempt as a separate
-        claimant.
+        Raises CallChanged if the request names a digest that isn't the call's, or an error of `Gate.claim`. `attempt`
+        names one attempt to run, for callers that keep no secret. The gate treats each attempt as a separate claimant.
         """
         call = await self.own(caller, target)
         _check_digest(call, request.digest)
@@ -492,13 +499,13 @@ class Operations:
     def attempt(self, caller: Caller, call: Call) -> str | None:
         """Return the name of the attempt (see `claim`) that claimed the call for this caller.
 
-        Return None without such an attempt.
+        Return None if no such attempt of this caller claimed the call.
         """
         owner, mine = call.claim.owner if call.claim else "", _owner(caller, "")
         return owner[len(mine) + 1 :] if owner.startswith(f"{mine} ") else None
 
     def claimable_until(self, call: Call) -> datetime | None:
-        """Return the time until which a decided call can be claimed. Return None if the call isn't decided."""
+        """Return the latest time at which a decided call can be claimed, or None if the call isn't decided."""
         return call.decided_at and call.decided_at + timedelta(seconds=self._gate.limits.claim_caller_s)
 
     async def finish(self, caller: Caller, target: str, request: FinishRequest) -> Call:
@@ -527,7 +534,10 @@ class Operations:
     # -- the policy's verdict -----------------------------------------------------------------------------------------
 
     def evaluate(self, caller: Caller, request: EvaluateRequest) -> dict[str, Any]:
-        """Return the policy's verdict on a call that isn't recorded. Raises PolicyUnusable."""
+        """Return the document of the policy's verdict on a call, without recording the call.
+
+        Raises PolicyUnusable if no policy can be used.
+        """
         ask = Ask(
             tools=request.tools,
             tool=request.tool,
@@ -545,7 +555,7 @@ class Operations:
 
 
 def _beside(request: QuestionRequest) -> dict[str, Any]:
-    """Return the fields of a question that any request for a call also has."""
+    """Return the fields of a question that every request for a call has too, such as `agent` and `timeout_s`."""
     named = ("agent", "session", "origin", "routes", "on_behalf_of", "note", "timeout_s")
     return {name: getattr(request, name) for name in named}
 

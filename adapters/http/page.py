@@ -33,7 +33,7 @@ async def openapi(request: Request) -> Response:
 
 @router.get("/docs", include_in_schema=False)
 async def docs(request: Request) -> Response:
-    """Return the OpenAPI document as a page."""
+    """Return the HTML page of the OpenAPI document."""
     headers = {
         "Content-Security-Policy": _POLICY,
         "X-Content-Type-Options": "nosniff",

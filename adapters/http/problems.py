@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 def problem(error: SaysoError, *, errors: Sequence[str] = (), names: Names | None = None) -> dict[str, Any]:
-    """Return the problem document of an error. With `names`, its sentence uses people's names."""
+    """Return the problem document of an error. With `names`, its `detail` names people by their display names."""
     told = error.told(IN_ENGLISH, names)
     return _document(error.code, error.status, told, errors) | {"retry_after": _retry_after(error)}
 
@@ -55,7 +55,7 @@ def headers_of(error: SaysoError) -> Mapping[str, str]:
 
 
 def _retry_after(error: SaysoError) -> int | None:
-    """Return the seconds after which the request may work, or None if a retry can't help."""
+    """Return the seconds after which the request may succeed, or None if a retry can't help."""
     wait = error.fact.particulars.get("wait") if error.fact and error.fact.what == Refusal.FLOOD else None
     return wait if isinstance(wait, int) else _RETRY_S.get(error.status)
 
@@ -69,7 +69,7 @@ def handle(app: FastAPI) -> None:
 
 
 def invalid(error: RequestValidationError) -> InvalidConfirmation:
-    """Return an error for a request that doesn't fit its model. The error names the first mistakes."""
+    """Return an error for a request that doesn't fit its model. The error names the first five mistakes."""
     return InvalidConfirmation(say("api.invalid", problems="; ".join(_mistakes(error)[:5])))
 
 
@@ -98,7 +98,7 @@ async def _plain(request: Request, error: Exception) -> Response:
 
 
 def _methods(request: Request) -> list[str]:
-    """Return the methods that a path allows. The framework itself names only the methods of the path's first route."""
+    """Return the methods that a path allows. FastAPI itself would name only the methods of the path's first route."""
     paths = request.app.openapi()["paths"].items()
     found = [verbs for path, verbs in paths if compile_path(path)[0].match(request.scope["path"])]
     return sorted({verb.upper() for verbs in found for verb in verbs}) or ["GET"]

@@ -1,4 +1,4 @@
-"""`Prefer: queue`: an agent at its limits waits in line until there is room for its call."""
+"""`Prefer: queue`: a request waits in line while its agent has as many calls as it may have."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from hitl.call import Call
 
-#: At most this many requests of one agent may wait in line, and `CEILING` times as many requests of one requester. The
-#: second limit is needed because one requester may use any number of agent names. In each agent's line, the first
-#: request tries again and again.
+#: At most this many requests of one agent may wait in line, and `CEILING` (`hitl.limits`) times as many requests of one
+#: requester. The second limit is needed because one requester may use any number of agent names. In each agent's line,
+#: the first request tries again and again to submit its call.
 MOST = 32
 #: The first request in line tries again after this many seconds, because no event reports that a rate limit has room
 #: again.
@@ -27,7 +27,7 @@ _RETRY_S = 1.0
 
 
 class _Line(deque["Place"]):
-    """The waiting requests of one agent, the oldest first, and the refusal of the latest attempt."""
+    """The waiting requests of one agent, the oldest first, and the refusal of the latest attempt to submit a call."""
 
     refusal: TooManyPending | None = None
 
@@ -42,7 +42,7 @@ class Place:
         self.moved = asyncio.Event()
 
     def refused(self, error: TooManyPending) -> None:
-        """Keep the refusal of an attempt, for all requests that wait in this line."""
+        """Store the refusal of an attempt to submit a call, for all requests that wait in this line."""
         self._line.refusal = error
 
     @property
@@ -51,8 +51,9 @@ class Place:
         return self._line.refusal or TooManyPending(fact(Refusal.WAITING, who=self._who, count=len(self._line)))
 
     async def turn(self) -> Literal[True] | None:
-        """Return True when the request is the first in line and may try. It may try at once, and again each time that
-        there may be room.
+        """Wait until this request is the first in line and may try to submit its call; then return True.
+
+        The first request may try at once, and again each time that there may be room.
         """
         while self._line[0] is not self:
             await self.moved.wait()
@@ -67,7 +68,7 @@ class Place:
 
 
 class Queues:
-    """Keeps one waiting line for each requester and agent, in order.
+    """Keeps a line of waiting requests for each requester and agent, in the order in which the requests came.
 
     This class observes the gate's changes, because the end of a call makes room.
     """
@@ -76,7 +77,9 @@ class Queues:
         self._lines: dict[str, dict[str, _Line]] = {}
 
     def changed(self, call: Call) -> None:
-        """If the call is no longer pending, let the first request in each line of the call's requester try again."""
+        """If the call is no longer pending, let the first request in each line of the call's requester try again to
+        submit.
+        """
         if call.status is not Status.PENDING:
             for line in self._lines.get(call.requester, {}).values():
                 line[0].moved.set()

@@ -109,5 +109,7 @@ def prefers_queue(prefer: str | None) -> bool:
 
 
 def prefers_attended(prefer: str | None) -> bool:
-    """Return whether a Prefer header contains `attended`: nobody takes the answer if the connection ends."""
+    """Return whether a Prefer header contains `attended`, which says that nobody takes the answer if the connection
+    ends.
+    """
     return _ATTENDED.search(prefer or "") is not None

@@ -1,4 +1,6 @@
-"""The routes of the API that aren't about calls: identity, verdicts, readings, tokens, and the service's agent."""
+"""The routes that aren't about calls: the caller's identity, verdicts, readings of texts, tokens, and the service's
+agent.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +40,8 @@ _MOST_LINES = 100
 
 @router.get("/me", tags=["service"], summary="Who am I?", responses=documented(models.MeAnswer))
 async def me(ops: Ops, caller: Anyone) -> Response:
-    """Return the caller's identity, the origins and routes that it may name, and the troubles that keep calls from
-    being gated.
+    """Return the caller's identity, the origins and routes that its requests may name, and the faults that keep the
+    service from gating calls.
     """
     credential = caller.credential
     return answer(
@@ -66,14 +68,14 @@ async def evaluate(ops: Ops, caller: Anyone, body: models.EvaluateRequest) -> Re
 
 @router.post("/replies/parse", tags=["service"], summary="Read a reply", responses=documented(models.ParseAnswer, 413))
 async def parse(caller: Anyone, body: models.ParseRequest) -> Response:
-    """Return the readings of a person's words: what they are understood as. Nothing is decided."""
+    """Return the readings of a person's text: how the reply reader understands it. Nothing is decided."""
     del caller
     # Not in a thread of its own: the reader builds its tables while it reads, for one thread.
     return answer(_parsed(body))
 
 
 def _parsed(body: models.ParseRequest) -> dict[str, Any]:
-    from hitl.replies import read, verdict  # noqa: PLC0415 - heavy; imported with the first reply
+    from hitl.replies import read, verdict  # noqa: PLC0415 - the import takes long, so the first text does it
 
     readings = read(body.text, language=body.language)
     return {**_reading(verdict(readings)), "readings": [_reading(reading) for reading in readings]}
@@ -114,7 +116,7 @@ async def make_token(request: Request, caller: Operator, body: models.TokenReque
 
 @router.post("/reload", tags=["service"], summary="Reload", responses=documented(models.ReloadAnswer, 422))
 async def reload(request: Request, caller: Operator) -> Response:
-    """Apply the people, routes and policy of the current settings, all of them or none.
+    """Apply the people, routes and policy of the current settings, all of them or none. Return what was applied.
 
     Only an operator may do this, over the Unix socket.
     """
@@ -176,8 +178,8 @@ class Attached(Protocol):
 class Chats:
     """The conversations that callers have open.
 
-    `attach` starts a conversation for an identity, with a function that shows text. `check` raises Unauthenticated for
-    a caller whose right has ended.
+    `attach` starts a conversation for an identity; its second argument is a function that shows a text to the caller.
+    `check` raises Unauthenticated for a caller who may no longer use the API.
     """
 
     def __init__(
@@ -194,7 +196,8 @@ class Chats:
     def say(self, identity: str, name: str, line: str) -> None:
         """Queue a caller's line for the conversation with this name.
 
-        Raises CallUnknown if the caller has no such conversation, and InvalidConfirmation if its queue is full.
+        Raises CallUnknown if the caller has no conversation with this name, and InvalidConfirmation if its queue is
+        full.
         """
         whose, lines = self._open.get(name, ("", None))
         if whose != identity or lines is None:
@@ -207,7 +210,7 @@ class Chats:
         """Open a conversation. Yield its name, each text that the conversation shows, and `done` after each answered
         line.
 
-        After the caller's right has ended, nothing more is yielded: the next text or `done` ends the conversation.
+        If the caller may no longer use the API, the conversation ends before the next text or `done`.
         """
         name, identity = secrets.token_urlsafe(16), caller.identity
         lines: asyncio.Queue[str] = asyncio.Queue()

@@ -1,4 +1,4 @@
-"""Declares the API's two surfaces: the Unix socket, whose callers the kernel names, and HTTP with bearer tokens."""
+"""Declares the API's two surfaces: the Unix socket, where the kernel names the caller, and HTTP with bearer tokens."""
 
 from __future__ import annotations
 

@@ -40,13 +40,15 @@ class Tokens:
         self._using: set[asyncio.Task[None]] = set()
 
     async def load(self) -> None:
-        """Read the tokens from the store. Give their owners and ends to the directory of people."""
+        """Read the tokens from the store. Give the directory of people each token's owner, and the time at which it
+        ends.
+        """
         self._keep(*await self._store.credentials())
 
     def find(self, token: str) -> Credential | None:
         """Return the credential of a valid token, or None.
 
-        The token is looked up by its hash, so timing reveals nothing.
+        The token is looked up by its hash, so the time of the look-up reveals nothing about stored tokens.
         """
         found = self._by_hash.get(bearer_hash(token))
         now = self._gate.clock.now()
@@ -107,7 +109,10 @@ class Tokens:
             raise InvalidConfirmation(say("api.http.token.unlisted", owner=asked.owner))
 
     async def revoke(self, caller: Caller, name: str) -> Credential:
-        """Revoke a token. Its pending calls are withdrawn. Raises CallUnknown if no token has that name."""
+        """Revoke a token, and return it. The calls that are pending for the token are withdrawn.
+
+        Raises CallUnknown if no token has that name.
+        """
         found = next((found for found in self._by_hash.values() if found.name == name), None)
         if found is None:
             raise CallUnknown(say("api.http.token.unknown", name=name))
@@ -124,7 +129,9 @@ class Tokens:
         return {found.identity: found.owner for found in self._by_hash.values() if found.owner}
 
     def _ends(self) -> Mapping[str, datetime]:
-        """Return token identity -> the time at which the token's rights end. Tokens without an end are left out."""
+        """Return token identity -> the time at which the token was revoked or ends. Tokens without such a time are left
+        out.
+        """
         ends = {
             found.identity: [end for end in (found.revoked_at, found.until) if end] for found in self._by_hash.values()
         }

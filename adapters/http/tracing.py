@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 #: The `traceparent` header of the request that this task answers, or '' if the request has none.
 TRACEPARENT: ContextVar[str] = ContextVar("traceparent", default="")
-#: The form of the header in version 00. Later versions begin in the same way (W3C Trace Context, 3.2.2 and 4.3).
+#: The form of the header in version 00. Headers of later versions begin in the same form (W3C Trace Context, 3.2.2 and
+#: 4.3).
 _FORM = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.{0,200})?")
 
 

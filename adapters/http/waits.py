@@ -43,9 +43,10 @@ class Waits:
     async def until(
         self, event: Awaitable[T], otherwise: T, limit_s: float | None, who: str, gone: asyncio.Future[None] | None
     ) -> T:
-        """Return the result of `event`, or `otherwise` if it doesn't happen within `limit_s` seconds.
+        """Return the result of `event`, or `otherwise` if `event` has no result within `limit_s` seconds.
 
-        `gone` resolves when the caller hangs up. Raises TooManyPending if too many requests of `who` wait already.
+        `gone` resolves when the caller hangs up. Then the wait ends with `otherwise` too. Raises TooManyPending if too
+        many requests of `who` wait already.
         """
         task = asyncio.ensure_future(event)
         try:

@@ -1,4 +1,7 @@
-"""Reads the bodies of requests with the digits that their callers wrote, so that cards can show 1250.00 as 1250.00."""
+"""Reads bodies of requests, and keeps the digits of numbers as the caller wrote them.
+
+So a card shows 1250.00, and not 1250.0.
+"""
 
 from __future__ import annotations
 

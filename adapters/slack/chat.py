@@ -46,7 +46,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _KNOWN_FOR_S = 600.0
 _KNOWN = 10_000
-#: Slack shows a status for two minutes, so the status is set again well before that time is over.
+#: Slack shows a thread's status for two minutes at most. An answer may take longer, so the status is set again after
+#: this many seconds.
 _STATUS_S = 60.0
 #: Slack's refusal of a method for which the app has no scope.
 _NO_SCOPE = "missing_scope"
@@ -66,8 +67,9 @@ class SlackPerson:
 class SlackChat:
     """The chat of one app in one workspace or organisation.
 
-    `stands` is called with call, route and message id when a card was posted a second time. `fresh` returns the current
-    state of a call just before an edit is sent: an edit may wait long for its turn.
+    `stands` is called with the call, the route and the message id of a card that replaces an older message of the same
+    card. `fresh` returns the current state of a call. It is called just before an edit is sent, because an edit may
+    wait long for its turn.
     """
 
     def __init__(
@@ -92,7 +94,7 @@ class SlackChat:
         #: A lock for each route, held while a card is posted there.
         self._posting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._who: FIFOCache[str, tuple[float, SlackPerson]] = FIFOCache(_KNOWN)
-        #: Thread -> the time when we last showed there that an answer is being made.
+        #: Thread -> the time when its status ("an answer is being made") was last set.
         self._working: FIFOCache[str, float] = FIFOCache(_KNOWN)
         #: Whether Slack has shown that the app has the agent view, in which each message to the agent starts a thread.
         self.has_agent_view = False
@@ -114,8 +116,8 @@ class SlackChat:
     def latest(self, place: str, before: str | None) -> str | None:
         """Return the ref of the call that the bot's latest message in `place` is about, or None.
 
-        The result is None too if somebody other than the author of the message `before` wrote between these two
-        messages, or if messages may be missing.
+        The result is None too if somebody else wrote between that message and the message `before`, or if the bot may
+        have missed messages. The author of the message `before` doesn't count as somebody else.
         """
         return self.threads.latest(place, before.rpartition(":")[2]) if before else None
 
@@ -127,11 +129,11 @@ class SlackChat:
         return f"{self._home}archives/{channel}/p{ts.replace('.', '')}{below}" if self._home else ""
 
     def shows_rejection(self, call: Call) -> bool:  # noqa: ARG002
-        """Return False, because on Slack the card itself shows a rejection."""
+        """Return False, because on Slack a rejection is shown by the edited card."""
         return False
 
     def learn_move(self, old: str, new: str) -> None:
-        """Do nothing, because Slack never moves a conversation."""
+        """Do nothing, because Slack never gives a conversation another id."""
 
     async def post(self, route: str, call: Call) -> str:
         """Post the card of a call. Return the message's id, which is unique among all chats."""
@@ -140,16 +142,18 @@ class SlackChat:
             return await self._delivery.send(route, self._card(route, call), about=call.ref)
 
     async def posted(self, conversation: str) -> None:
-        """Wait until no card is being sent to that channel. After that, the message ids of all its cards are stored."""
+        """Wait until no card is being sent to the channel of a conversation. After that, the message ids of all its
+        cards are stored.
+        """
         for route, lock in list(self._posting.items()):
             if channel_of(route) == channel_of(conversation):
                 async with lock:
                     pass
 
     def person_in(self, channel: str) -> str | None:
-        """Return the person whose direct channel this is.
+        """Return the user id of the person whose direct channel has this id.
 
-        Return None if the bot hasn't written to that person since its start.
+        Return None if the bot hasn't written to that person since the start.
         """
         return self._delivery.person_in(channel)
 
@@ -168,7 +172,9 @@ class SlackChat:
                 await self._replace(route, shown, call)
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """Edit a second card of a call. The second card then says that the other card counts, or how the call ended."""
+        """Edit a message that is a second copy of a call's card. It then says that the other message counts, or how the
+        call ended.
+        """
         spare = plain_message(self._wording(route).say("card.spare", short=call.short))
         shown = self._card(route, call) if call.ended else spare
         if not self._delivery.shows(message, shown):
@@ -192,7 +198,9 @@ class SlackChat:
         await self._delivery.send(route, told, about=call.ref)
 
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:
-        """Send a sentence of the service. Slack has no replies to single messages, so `answers` is ignored."""
+        """Send a sentence of the service, about the call with the ref `about`. `answers` is ignored, because Slack has
+        no replies to single messages.
+        """
         del answers
         await self._delivery.send(route, plain_message(text, wording=self._wording(route)), about=about)
 
@@ -206,9 +214,9 @@ class SlackChat:
         answers: str | None = None,
         press: str | None = None,
     ) -> None:
-        """Ask the person who pressed a button for a reason, in a window.
+        """Open a window that asks the person who pressed a button for a reason, or for the answer to a question.
 
-        If the window can't be opened, send them the command with which they can give the reason.
+        If the window can't be opened, send this person the command with which they can give the reason or answer.
         """
         del answers
         alone, wording = Alone.unpack(str(press)), self.names.people.wording(route, person)
@@ -261,7 +269,10 @@ class SlackChat:
         return True
 
     async def working(self, route: str, *, on: bool) -> None:
-        """Show in a thread that an answer is being made (`assistant.threads.setStatus`). Channels have no status."""
+        """Show in a thread that the agent is preparing an answer, or with `on` False, remove this status.
+
+        The Slack method is `assistant.threads.setStatus`. Outside threads, Slack shows no status.
+        """
         _, place, thread = parsed(route)
         if not thread:
             return
@@ -276,8 +287,8 @@ class SlackChat:
     async def suggest(self, route: str, title: str, prompts: Mapping[str, str]) -> None:
         """Show suggested prompts: in the assistant view below a thread, in the agent view on the Messages tab.
 
-        Slack takes prompts for the tab only from an app with the agent view, so its answer shows whether the app has
-        that view.
+        Slack accepts prompts for the Messages tab only from an app with the agent view, so Slack's answer shows whether
+        the app has that view.
         """
         _, place, thread = parsed(route)
         shown = [{"title": label, "message": words} for label, words in prompts.items()]
@@ -290,7 +301,7 @@ class SlackChat:
         self.has_agent_view = self.has_agent_view or (taken and not thread)
 
     async def entitle(self, route: str, title: str) -> None:
-        """Name a thread of a direct conversation. Other places have no title."""
+        """Give a thread of a direct conversation a title. Do nothing in other places, which have no title."""
         _, place, thread = parsed(route)
         if thread and place.startswith(PEOPLE):
             await self._in_view(
@@ -302,10 +313,10 @@ class SlackChat:
 
     async def _in_view(self, place: str, method: Callable[[str], Awaitable[object]]) -> bool:
         """Call a Slack method of the assistant view or agent view with the channel of a place. Return whether Slack
-        accepted it.
+        accepted the call.
 
-        The view is a convenience: a refusal is logged once for each of Slack's reasons, and nobody waits for a retry.
-        Without the scope, Slack isn't asked again until the next start.
+        People can work without the view, so a refusal is logged once for each reason, and there is no retry. If the app
+        lacks the scope for the view, Slack isn't asked again until the next start.
         """
         if _NO_SCOPE in self._view_refusals:
             return False
@@ -321,7 +332,9 @@ class SlackChat:
         return True
 
     async def mark_undecided(self, message: str) -> None:
-        """Do nothing. On Slack, the service can answer one person alone in every conversation, so no mark is needed."""
+        """Do nothing. On Slack, the service can always answer one person alone, so it needn't mark the person's
+        message.
+        """
         del message
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
@@ -334,7 +347,7 @@ class SlackChat:
     async def who(self, user: str, *, again: bool = False) -> SlackPerson:
         """Return Slack's data about a person, at most ten minutes old. Raises PlatformError.
 
-        With `again`, this asks Slack even if the stored data is newer.
+        With `again`, ask Slack even if the stored data isn't ten minutes old yet.
         """
         now = asyncio.get_running_loop().time()
         asked_at, known = self._who.get(user, (0.0, None))
@@ -347,7 +360,8 @@ class SlackChat:
     async def since(self, place: str, message: str) -> Sequence[tuple[str, str]]:
         """Return the time stamp and the author of each message in a place, from the given message on, oldest first.
 
-        Returns nothing if the given message no longer exists, or if there are too many messages. Raises PlatformError.
+        The result is empty if the given message no longer exists, or if there are more than `_LOOKED_BACK` messages.
+        Raises PlatformError.
         """
         _, _, thread = parsed(place)
         channel, _, ts = message.partition(":")
@@ -388,16 +402,16 @@ class SlackChat:
         return self.names.people.wording(route)
 
     def _of_person(self, alone: Alone) -> Wording:
-        """Return the wording in one person's language, for messages that nobody else sees."""
+        """Return the wording in the language of the person in `alone`, for messages that nobody else sees."""
         here, person = (place_of(self._team, each) for each in (alone.channel or alone.user, alone.user))
         return self.names.people.wording(here, person)
 
     async def _look_at(self, route: str) -> None:
-        """Find out whether the bot is a member of the channel that a route names. The answer is kept for ten minutes.
+        """Find out whether the bot is a member of the channel that a route names, and store the answer for ten minutes.
 
         Slack lets an app post to public channels without being a member (`chat:write.public`), but it doesn't send such
-        an app the messages or reactions of the channel. Threads and direct conversations aren't checked, because Slack
-        sends the bot their messages.
+        an app the messages or reactions of the channel. For threads and direct conversations nothing is asked, because
+        Slack sends the bot their messages.
         """
         _, place, thread = parsed(route)
         now = asyncio.get_running_loop().time()

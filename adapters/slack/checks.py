@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from adapters.slack.settings import SlackSettings
     from hitl.people import Directory
 
-#: Optional scope -> the message about its absence. Requests work without these scopes.
+#: Optional scope -> the key of the message that is shown if the scope is missing. Requests work without these scopes.
 _CONVENIENCES = {FILES_SCOPE: "doctor.slack.scopes.file", VIEW_SCOPE: "doctor.slack.scopes.view"}
 
 
 async def report(settings: SlackSettings, people: Directory, port: int | None) -> list[Check]:
-    """Check everything that cards and answers on Slack depend on, as far as Slack's API shows it.
+    """Return the checks of everything that cards and answers on Slack depend on, if Slack's API shows it.
 
     `port` is the port of the service's HTTP server, or None without a server. Raises SettingsError.
     """

@@ -1,4 +1,4 @@
-"""Sends the app's messages: to the channel or person of a place, at Slack's pace, or to one person alone."""
+"""Sends the app's messages to channels and people at Slack's pace. A message can also be for one person alone."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from adapters.slack.threads import Threads
 
 _log = logging.getLogger(__name__)
-#: The ids of people begin with one of these letters.
+#: Slack's ids of people begin with one of these letters.
 PEOPLE = ("U", "W")
 _KNOWN = 10_000
 
 
 class Delivery:
-    """Sends one app's messages to their places. Each message sent to a place is noted in `threads`."""
+    """Sends one app's messages to their places. Each sent message is recorded in `threads`."""
 
     def __init__(self, client: AsyncWebClient, pace: Pace, threads: Threads) -> None:
         self._client = client
@@ -46,7 +46,9 @@ class Delivery:
         return self._shown.get(message) == _hash(shown)
 
     async def edit(self, message: str, shown: Message) -> bool:
-        """Edit a message. Return whether Slack accepted the edit. Raises PlatformError for errors that may pass."""
+        """Edit a message. Return whether Slack accepted the edit. Raises PlatformError only for errors after which a
+        retry may help.
+        """
         channel, _, ts = message.partition(":")
         try:
             async with explained():
@@ -75,8 +77,8 @@ class Delivery:
         except AstrayError:
             thread, ts = None, await self._post(channel, None, message)
         except PlatformError as error:
-            # A person can close their direct conversation with the bot at any time. So a closed conversation is no
-            # reason to call a card undeliverable.
+            # A person can close their direct conversation with the bot at any time, and open it again. So a card isn't
+            # undeliverable because the conversation is closed now.
             error.lost = error.lost and not (place.startswith(PEOPLE) and str(error) in GONE)
             raise
         self._threads.wrote(place_of(team, place, thread), ts, about)
@@ -115,8 +117,9 @@ class Delivery:
     async def to_one(self, alone: Alone, message: Message, team: str) -> None:
         """Send a message that only one person sees.
 
-        The message appears where that person acted, else in their direct channel. If they opened the Home tab, the
-        message appears on the tab. If every attempt fails, the message is dropped and the log says so.
+        The message appears in the channel in which the person acted, or, if Slack refuses that, in the person's direct
+        channel. If the person opened the Home tab, the message appears only on the tab. If every attempt fails, the
+        message is dropped and the log says so.
         """
         home, whisper = (partial(way, alone, message) for way in (self._on_home, self.whisper))
         for way in (home,) if alone.home else (whisper, partial(self._in_private, place_of(team, alone.user), message)):
@@ -144,7 +147,7 @@ class Delivery:
             await self._by_url(alone.url, message)
 
     async def _on_home(self, alone: Alone, message: Message) -> None:
-        """Show the message on the person's Home tab."""
+        """Replace the content of the person's Home tab by the message."""
         async with explained():
             view = {"type": "home", "blocks": list(message.blocks)}
             promised(await self._client.views_publish(user_id=alone.user, view=view), "view")
@@ -152,8 +155,8 @@ class Delivery:
     async def _in_private(self, place: str, message: Message) -> None:
         """Send a message to a person's direct channel.
 
-        After that, the latest message there is about no card. So the person's next words don't answer an older card by
-        chance.
+        The message becomes the latest message in that channel and is about no call. So the person's next words don't
+        answer an older card by chance.
         """
         await self.send(place, message, about=None)
 
@@ -169,7 +172,7 @@ class Delivery:
 def _says_no(body: str) -> bool:
     """Return whether Slack's reply is a refusal: a JSON object with `"ok": false`.
 
-    A `response_url` may answer an accepted message with any other text.
+    Any other reply means that the message was accepted: a `response_url` may answer with any text.
     """
     try:
         said = json.loads(body)

@@ -4,11 +4,11 @@ Two apps share the client. The first has our listeners, the second has the opera
 runs only the first listener that matches, so with one app for both an operator's listener could replace ours. Each
 event goes to our app first.
 
-Slack already has its acknowledgement, so `ack()` here reaches nobody. Bolt still requires the call. With
+The event has been acknowledged already, so a listener's `ack()` sends nothing to Slack. Bolt still requires it. With
 `process_before_response` the dispatch waits for the listener; otherwise Bolt returns at the acknowledgement and runs
 the listener in a task that nobody awaits. Bolt answers a failed listener with status 500, and an event without a
-listener with 404. The inbox must learn of both cases, so an error handler keeps each exception, and `dispatch` raises
-the first of them.
+listener with 404. The inbox must know about failed listeners and about events without a listener. So an error handler
+stores each exception, and `dispatch` raises the first of them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     HearBody: TypeAlias = Callable[[Heard | None], Awaitable[None]]
 
 #: The events of an app with the assistant view or the agent view. We don't use the events about what a person looks at,
-#: but without a listener the inbox would set them aside as not understood.
+#: but without a listener for them, the inbox would report each as an event that nothing handles.
 _OF_AGENTS = ("assistant_thread_started", "assistant_thread_context_changed", "app_context_changed")
 #: The events that this adapter reads. Messages of any sub-type arrive as `message`; the translator skips messages that
 #: no person wrote.
@@ -52,7 +52,7 @@ _ACTIONS = re.compile(rf"^(?:{APPROVE}|{REJECT}|{DETAILS}|(?:{CHOOSE}|{PAGE_ACTI
 #: Slack's limit for the characters of an action's id.
 _LONGEST = 255
 _log = logging.getLogger(__name__)
-#: The key in a request's context under which its `_Run` is kept.
+#: The key in a request's context under which its `_Run` is stored.
 _RUN = "sayso"
 
 
@@ -87,11 +87,11 @@ class Dispatcher:
         self._me = me
 
     async def dispatch(self, body: dict[str, Any], hear: HearBody) -> bool:
-        """Hand an event to our listeners, then to the operator's. Return whether an operator's listener took it.
+        """Hand an event to our listeners, then to the operator's. Return whether an operator's listener handled it.
 
-        If no listener takes the press of a message's button, our code gets a press without data, so that the person
-        gets an answer. A press in a window isn't handled in this way, because the window isn't ours. Raises the first
-        exception of a listener, and Untaken if no listener took any other event.
+        If no listener handles the press of a message's button, `hear` gets a press without data, so that the person
+        gets an answer. Raises the first exception of a listener. Raises Untaken if no listener handles another event,
+        or a press in a window, which isn't our window.
         """
         ours, *theirs = [await self._run(app, body, hear) for app in self._apps]
         if not (ours or any(theirs)):
@@ -110,7 +110,7 @@ class Dispatcher:
         return run.taken
 
     def _app(self, *, ours: bool) -> AsyncApp:
-        """Return an app that only dispatches.
+        """Return an app that only passes events to its listeners, and receives nothing itself.
 
         The app with our listeners also reads the bot's own messages, because they show which cards exist.
         """

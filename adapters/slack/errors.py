@@ -23,7 +23,7 @@ TOO_MANY = 429
 LONGEST_PAUSE_S = 3600.0
 SERVER_ERROR = 500
 _REFUSED = 400
-#: Errors that may pass by themselves (the methods' pages, "Errors"). Other errors last until somebody acts.
+#: Error codes after which a retry may help (the methods' pages, "Errors"). Other errors last until somebody acts.
 _PASSING = frozenset(
     {
         "ratelimited",
@@ -35,7 +35,7 @@ _PASSING = frozenset(
         "team_added_to_org",
     }
 )
-#: Error codes that say that no message can be sent to that conversation (chat.postMessage, "Errors").
+#: Error codes for a message that can't be sent to one conversation (chat.postMessage, "Errors").
 GONE = frozenset({"channel_not_found", "is_archived", "not_in_channel", "restricted_action"})
 #: Error codes that say that the app can't send a message to any conversation.
 _SHUT_OUT = frozenset(
@@ -56,13 +56,13 @@ _SHUT_OUT = frozenset(
     }
 )
 _ASTRAY = frozenset({"thread_not_found", "invalid_thread_ts"})
-#: The exceptions that slack-sdk raises when an answer isn't Slack's, because slack-sdk reads any answer as a JSON
-#: object.
+#: The exceptions that slack-sdk raises for an answer of another server. slack-sdk reads every answer as a JSON object
+#: of Slack, so a different answer makes its code fail.
 STRANGE = (LookupError, TypeError, ValueError, AttributeError)
 
 
 class AstrayError(PlatformError):
-    """A message can't be posted, because its thread no longer exists."""
+    """Slack refused to post a message, because the message's thread no longer exists."""
 
 
 @asynccontextmanager
@@ -82,11 +82,9 @@ async def explained() -> AsyncIterator[None]:
 
 
 def promised(answer: Any, name: str) -> Any:
-    """Return the field that Slack's documentation promises for a method.
+    """Return a field of an answer that Slack's documentation promises in every `ok` answer of a method.
 
-    Raises LookupError if the field is missing or empty.
-
-    Slack never answers `ok` without this field. If the field is missing, another server answered, and Slack did
+    Raises LookupError if the field is missing or empty. In that case, another server has answered, and Slack did
     nothing.
     """
     found = answer.get(name)
@@ -102,7 +100,8 @@ def error_code(error: SlackApiError) -> str:
 
 
 def pause_of(headers: Mapping[str, Any]) -> float | None:
-    """Return the pause in seconds that Slack asks for, or None ("Rate limits": `Retry-After`, whole seconds).
+    """Return the pause in seconds that Slack asks for, from the header `Retry-After` (Slack's page "Rate limits").
+    Return None without a pause.
 
     Another server may answer in Slack's place, so a value that isn't a whole number (`inf`, a date) is ignored.
     """

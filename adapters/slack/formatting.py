@@ -1,8 +1,8 @@
 """Reads a Slack message as people see it, with its formatted spans: from its rich text, else from its mrkdwn.
 
 Slack sends a person's message twice in one event: as `blocks` with one rich_text block ("Block Kit: rich text block"),
-and as `text` in mrkdwn ("Formatting text for app surfaces"). The blocks say more exactly what was typed, so they take
-precedence. Code, and the label of a link or a date, never count as the person's own yes.
+and as `text` in mrkdwn ("Formatting text for app surfaces"). The blocks say more exactly what was typed, so this module
+reads them if they exist. A yes in code, or in the label of a link or a date, never counts as the person's own yes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _MARKUP = r"<(?P<sign>[@#!]?)(?P<name>[^<>|]*)(?:\|(?P<label>[^<>]*))?>"
 _LITERAL = re.compile(_MARKUP)
 _MRKDWN = re.compile(r"```(?P<pre>.+?)```|`(?P<code>[^`\n]+)`|~(?P<struck>(?=\S)[^~\n]*(?<=\S))~|" + _MARKUP, re.DOTALL)
 _INNER = {"pre": SpanKind.CODE, "code": SpanKind.CODE, "struck": SpanKind.STRUCK}
-#: A quoted line, or everything after `>>>`.
+#: Matches a quoted line (`> words`), or everything after `>>>`.
 _QUOTED = re.compile(r"^[^\S\n]*>(?:>>.*|[^\n]*)", re.DOTALL | re.MULTILINE)
 _ESCAPED = re.compile("&(lt|gt|amp);")
 _CHARACTERS = {"lt": "<", "gt": ">", "amp": "&"}
@@ -53,8 +53,8 @@ _STYLES = {"strike": SpanKind.STRUCK, "code": SpanKind.CODE}
 _BLOCKS = {"rich_text_quote": SpanKind.QUOTE, "rich_text_preformatted": SpanKind.CODE}
 #: Types of elements that mention people, each with the field that holds the id.
 _MENTIONS = {"user": "user_id", "usergroup": "usergroup_id", "team": "team_id", "broadcast": "range"}
-#: Types of elements that aren't the sender's own words, each with the fields that may hold their visible text, the best
-#: first.
+#: Types of elements that aren't the sender's own words. Each has the fields that may hold its visible text, in the
+#: order in which they are tried.
 _LINKED: Mapping[str, Sequence[str]] = {
     "link": ("text", "url"),
     "date": ("fallback", "format"),
@@ -90,7 +90,7 @@ def plain(text: str) -> str:
 
 @dataclass(slots=True)
 class _Page:
-    """A text with formatted spans, while it is put together from the parts of a message."""
+    """A text and its formatted spans, while the parts of a message are added to it one by one."""
 
     me: str
     text: str = ""
@@ -99,11 +99,11 @@ class _Page:
     ours: list[tuple[int, int]] = field(default_factory=list)
 
     def write(self, text: str, kind: SpanKind | None = None) -> None:
-        """Add text. If a kind is given, the text becomes a span of that kind."""
+        """Add text. If `kind` is given, the added text becomes one span of that kind."""
         self.within(kind, lambda: self._add(text))
 
     def within(self, kind: SpanKind | None, write: Callable[[], None]) -> None:
-        """Call `write`, which adds text, and make this text one span of that kind."""
+        """Call `write`, which adds text. If a kind is given, the added text becomes one span of that kind."""
         start = len(self.text)
         write()
         if kind is not None:
@@ -119,7 +119,7 @@ class _Page:
             self.spans.append(Span(start, len(self.text), SpanKind.MENTION))
 
     def done(self) -> FormattedText:
-        """Return the text without the bot's name at either end. There the name only says whom the text addresses."""
+        """Return the text without the bot's name at its ends. There the name only says whom the text addresses."""
         whole = FormattedText(self.text, tuple(self.spans))
         for start, end in reversed(self.ours):
             if not whole.text[:start].strip():
@@ -189,7 +189,10 @@ def _unescaped(text: str) -> str:
 
 
 def _signed(whole: FormattedText) -> FormattedText:
-    """Return the text with an emoji's name at its start replaced by its character: an emoji can be the whole answer."""
+    """If an emoji's name is at the start of the text, replace the name by the emoji's character. Return the text.
+
+    An emoji at the start can be the whole answer.
+    """
     found = _LEADING.match(whole.text)
     sign = EMOJI.get(found[1]) if found else None
     return _replaced(whole, found.start(), found.end(), sign) if found and sign else whole
@@ -199,10 +202,10 @@ def _signed(whole: FormattedText) -> FormattedText:
 
 
 def _of_blocks(blocks: Sequence[object], me: str) -> FormattedText:
-    """Read the text of rich_text blocks.
+    """Return the text of rich_text blocks.
 
-    People can't type any other kind of block. So any other block counts as a link: the text gets the name of the
-    block's type.
+    People can't type any other kind of block. So for any other block, the text gets the name of the block's type, as a
+    span of the kind link, which never decides.
     """
     page = _Page(me)
     for block in blocks:
@@ -237,7 +240,7 @@ def _inline(page: _Page, elements: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _element(page: _Page, element: Mapping[str, Any]) -> None:
-    """Add one element. An element of an unknown type doesn't count as the person's own words."""
+    """Add one element. The text of an element of an unknown type never counts as the person's own words."""
     kind = _type(element)
     if kind in {"text", "color"}:
         page.write(str(element.get("text") or element.get("value") or ""))
@@ -251,7 +254,7 @@ def _element(page: _Page, element: Mapping[str, Any]) -> None:
 
 
 def _emoji(page: _Page, element: Mapping[str, Any]) -> None:
-    """Add an emoji.
+    """Add an emoji's character, or its name if it has no character.
 
     An emoji without a character is a workspace's own picture, and its name never counts as an answer.
     """

@@ -1,8 +1,8 @@
 """Translates Slack's events into neutral events, and does nothing else.
 
 These functions never judge who may decide. Some messages can't be anybody's decision: messages of bots and of this bot,
-edited and deleted messages, broadcast copies, and previews of links. These functions skip such messages or mark them as
-barred, because only Slack's own fields identify them.
+edited and deleted messages, broadcast copies, and previews of links. These functions skip such messages or set the
+event's `barred` to a reason, because only Slack's own fields identify them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SAID = frozenset({None, "file_share", "thread_broadcast"})
 _BROADCAST = "thread_broadcast"
 _UNKNOWN = "?"
 _SLACKBOT = "USLACKBOT"
-#: If a message of the bot has one of these buttons, it is a card: Approve, or the first option of a question.
+#: A message of the bot is a card if it has one of these buttons: Approve, or the first option of a question.
 _DECIDING = frozenset({APPROVE, f"{CHOOSE}:1"})
 #: A command that a person types as a message, as in a thread, where Slack takes no commands.
 _COMMAND = re.compile(r"/sayso (?P<name>[a-z]+)(?: (?P<rest>[^\n]*))?", re.IGNORECASE)
@@ -50,8 +50,8 @@ class Alone:
     """The ways to send one person an answer that only they see, or to open a window for them.
 
     `trigger` opens a window within three seconds. `view` is the window in which the person acted, and `page` is the
-    page that they asked for. `url` takes answers in channels in which the bot isn't a member. `home` says that the
-    person is looking at the app's Home tab.
+    number of the page that they want to see. `url` is Slack's response URL, which accepts answers even in channels in
+    which the bot isn't a member. `home` says that the person is looking at the app's Home tab.
     """
 
     user: str
@@ -75,7 +75,7 @@ class Alone:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The data that Slack keeps with a window: the call, the place of its card, and the button that was pressed."""
+    """The data that Slack stores with a window: the call's ref, the place of its card, and the pressed button."""
 
     ref: str
     place: str
@@ -112,11 +112,12 @@ def read(raw: bytes) -> dict[str, Any]:
 
 
 def event_of(body: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the id of an event, and the lane in which it is handled in order. Raises LookupError if it has no id.
+    """Return the id of an event, and its lane: the events of one lane are handled one after the other.
 
     Slack sends a message that mentions the bot twice: as a message and as a mention. Both events get the id of the
-    message. A lane is a channel. Each person's presses and commands in a channel have their own lane. A press or a
-    command names its call, so it needn't wait for the messages in the channel.
+    message. A lane is a channel. Each person's presses and commands in a channel have a separate lane: a press or a
+    command names its call, so it needn't wait for the messages in the channel. Raises LookupError if the event has no
+    id.
     """
     event = _fields(body.get("event"))
     if not event:
@@ -146,7 +147,7 @@ def writer_of(message: Mapping[str, Any]) -> str:
 
 
 def files_of(body: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the ids of the files of a new message."""
+    """Return the ids of the files in a new message."""
     files = _fields(body.get("event")).get("files") or ()
     return tuple(str(_fields(file).get("id")) for file in files)
 
@@ -162,11 +163,9 @@ def tells_of_agent_view(body: Mapping[str, Any]) -> bool:
 
 
 def is_shared(body: Mapping[str, Any]) -> bool:
-    """Return whether a member of another workspace may have caused the event.
+    """Return whether a member of another workspace may have caused the event, so that its team may be wrong.
 
-    In that case, the event may name a wrong team.
-
-    This can happen in channels shared with other organisations, and everywhere in an organisation of several
+    This is possible in channels that are shared with other organisations, and everywhere in an organisation of several
     workspaces.
     """
     grants = body.get("authorizations") or ()
@@ -178,9 +177,10 @@ def is_shared(body: Mapping[str, Any]) -> bool:
 
 
 def said(body: Mapping[str, Any], me: Me) -> Heard | None:
-    """Translate a message, a mention, a reaction, or the opening of one of the app's tabs or panes.
+    """Return the event for a message, a mention, a reaction, or the opening of one of the app's tabs or panes.
 
-    Like all translators here, raises LookupError, TypeError or ValueError if Slack can't have sent the event.
+    Return None if nothing in it concerns Sayso. Like all functions in this module that read Slack's events, raises
+    LookupError, TypeError or ValueError if Slack can't have sent the event.
     """
     event = _fields(body.get("event"))
     if event.get("type") == "reaction_added":
@@ -195,9 +195,9 @@ def said(body: Mapping[str, Any], me: Me) -> Heard | None:
 
 
 def _echo(event: Mapping[str, Any], me: Me) -> Heard | None:
-    """Translate a card of the bot that Slack sends back as an event.
+    """Return an `Echo` for a card of the bot that Slack sends back as an event, or None for the bot's other messages.
 
-    In a direct conversation, the place names the channel's id instead of the person's.
+    In a direct conversation, the event's place has the channel's id, and not yet the person's id.
     """
     elements = (element for block in event.get("blocks") or () for element in _fields(block).get("elements") or ())
     data = next((found.get("value") for found in map(_fields, elements) if found.get("action_id") in _DECIDING), None)
@@ -213,10 +213,10 @@ def _echo(event: Mapping[str, Any], me: Me) -> Heard | None:
 
 
 def _home(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Command | Opened | None:
-    """Translate the opening of one of the app's tabs.
+    """Return the event for the opening of one of the app's tabs, or None for a tab that Sayso doesn't use.
 
     Opening the Home tab is the command `pending` in the person's private conversation. The answer appears on the tab.
-    On the Messages tab of the agent view, people speak to the agent, so opening it is an `Opened` event.
+    On the Messages tab of the agent view, people write to the agent, so opening that tab is an `Opened` event.
     """
     tab, user = event.get("tab"), str(event["user"])
     identity, place = identity_of(_team(body, event), user), place_of(me.team, user)
@@ -230,10 +230,10 @@ def _home(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Command 
 
 
 def _pane(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Opened:
-    """Translate the opening of a thread in the pane of the assistant view. (In a newer app, the agent view replaces
-    this view.)
+    """Return the event for the opening of a thread in the assistant view's pane.
 
-    In the pane, a person can write only after the app's first message.
+    In the pane, a person can write only after the app's first message. Newer apps have the agent view instead of this
+    view.
     """
     opened = event["assistant_thread"]
     user, thread = str(opened["user_id"]), str(opened["thread_ts"])
@@ -242,9 +242,9 @@ def _pane(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Opened:
 
 
 def _is_message(event: Mapping[str, Any]) -> bool:
-    """Return whether a person may have written this as a new message.
+    """Return whether an event is a new message that a person may have written.
 
-    A notice that a message changed is no new message.
+    Slack's notice that a message was changed is no new message.
     """
     return event.get("type") in {"message", "app_mention"} and event.get("subtype") in _SAID and "ts" in event
 
@@ -301,7 +301,7 @@ def _typed_command(heard: Text) -> Command | None:
 
 
 def _barred(event: Mapping[str, Any], identity: str) -> str | None:
-    """Return the reason why a message can't decide a call, or None if it can.
+    """Return the code of the reason why a message can't decide a call (such as `chat.edited`), or None if it can.
 
     An edited message can't decide. A message that was fetched from the history may have been edited since it was sent.
     """
@@ -331,7 +331,7 @@ def _reaction(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Hear
 
 
 def pressed(body: Mapping[str, Any], me: Me) -> Press | PageTurned:
-    """Translate a button press, on a message or in a window."""
+    """Return the event for a button press, on a message or in a window."""
     action = body["actions"][0]
     name = str(action.get("action_id", ""))
     page = name.removeprefix(f"{PAGE_ACTION}:")
@@ -342,19 +342,19 @@ def pressed(body: Mapping[str, Any], me: Me) -> Press | PageTurned:
 
 
 def stray_press(body: Mapping[str, Any], me: Me) -> Press:
-    """Translate a press of a button that this version doesn't have.
+    """Return the event for a press of a button that this version doesn't have.
 
-    The event gets no data, because this service didn't write the button's value.
+    The event has no data, because this version of the service didn't write the button's value.
     """
     alone, where = _pressed(body, me)
     return Press(**where, press=alone.pack(), stray=True, at=_moment(body["actions"][0].get("action_ts")))
 
 
 def _pressed(body: Mapping[str, Any], me: Me) -> tuple[Alone, dict[str, Any]]:
-    """Return the ways to answer the person who pressed, and the fields of the event.
+    """Return the ways to answer the person who pressed a button, and the identity, conversation and message of the
+    event.
 
-    For a press in a window, the event's place is the place in which the window was opened. The window stores that
-    place.
+    For a press in a window, the conversation is the one in which the window was opened. The window stores it.
     """
     user, view, container = body["user"]["id"], _fields(body.get("view")), _fields(body.get("container"))
     if view:
@@ -373,7 +373,7 @@ def _pressed(body: Mapping[str, Any], me: Me) -> tuple[Alone, dict[str, Any]]:
 
 
 def explained(body: Mapping[str, Any], me: Me) -> Explained:
-    """Translate the answer from the window that asks for a reason."""
+    """Return the event for a reason or an answer that was entered in a window."""
     del me
     view = body["view"]
     kept, user = Kept.unpack(view["private_metadata"]), body["user"]["id"]
@@ -388,9 +388,9 @@ def explained(body: Mapping[str, Any], me: Me) -> Explained:
 
 
 def commanded(body: Mapping[str, Any], me: Me) -> Command:
-    """Translate the command `/sayso WORD ...`.
+    """Return the event for the command `/sayso WORD ...`.
 
-    Slack has no commands in threads, so a command counts for all threads of its channel.
+    Slack has no commands in threads, so a command is for the whole channel, with all its threads.
     """
     user, channel = body["user_id"], body["channel_id"]
     word, _, rest = str(body.get("text") or "").strip().partition(" ")
@@ -406,9 +406,9 @@ def commanded(body: Mapping[str, Any], me: Me) -> Command:
 
 
 def _team(body: Mapping[str, Any], event: Mapping[str, Any]) -> str:
-    """Return the author's own team.
+    """Return the id of the author's own team.
 
-    In a channel that is shared with other organisations, only the event's own fields name it.
+    In a channel that is shared with other organisations, only the event's own fields name the author's team.
     """
     own = event.get("user_team") or event.get("team")
     if own or body.get("is_ext_shared_channel"):
@@ -422,7 +422,7 @@ def _team_of_user(body: Mapping[str, Any]) -> str:
 
 
 def channel_in(body: Mapping[str, Any]) -> str:
-    """Return the channel of an event of any kind, or '' if it names none."""
+    """Return the channel's id of an event of any kind, or '' if the event names no channel."""
     event = _fields(body.get("event"))
     found = event.get("channel") or _fields(event.get("item")).get("channel")
     return found if isinstance(found, str) else _channel(body)

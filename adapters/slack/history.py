@@ -1,11 +1,11 @@
 """Fetches the messages from Slack's history that people sent to the bot while it received no events.
 
 Socket Mode keeps no events for an app that isn't connected, and Slack gives up a request after three tries without an
-answer. So after each gap, the history of every channel that the bot is in is read from the last event on. A channel's
-history lists only the first message of each thread, and only if that message is recent. So the threads of pending calls
-are read by their ids. Messages that address the bot, and replies in the threads of pending calls, go into the inbox as
-if they had just arrived. The inbox knows a message that arrived before the gap by its id, and keeps it once. Presses
-and commands can't be fetched: Slack itself tells people that those failed.
+answer. So after each time without a connection, this module reads the history of every channel that the bot is in, from
+the last received event on. A channel's history lists only the first message of each thread, and only if that message is
+recent. So the threads of pending calls are read by their ids. Messages that address the bot, and replies in the threads
+of pending calls, go into the inbox as if they had just arrived. The inbox knows a message that arrived before by its
+id, and stores it only once. Presses and commands can't be fetched: Slack itself tells people that those failed.
 
 The time and the numbers of channels, messages and threads are limited. The log says when messages are left out.
 """
@@ -32,9 +32,10 @@ if TYPE_CHECKING:
     from hitl.call import Incoming
     from hitl.ports import CallsAndCards
 
-#: The longest gap that is filled. People notice a longer outage, and a card older than this is seldom still open.
+#: Messages older than this aren't fetched. People notice a longer outage, and older cards are seldom pending still.
 LONGEST = timedelta(hours=24)
-#: Reading starts this much earlier, because events don't arrive in the order in which they happened.
+#: Reading starts this much before the last received event, because events don't arrive in the order in which they
+#: happened.
 _OVERLAP = timedelta(minutes=1)
 #: After this many seconds, the reading stops. Messages that weren't read by then are left out.
 WITHIN_S = 30.0
@@ -58,10 +59,10 @@ def happened_at(event: Incoming) -> datetime:
 
 
 async def pending_threads(store: CallsAndCards) -> Mapping[str, Sequence[str]]:
-    """Return channel -> the threads in which people may answer a pending call.
+    """Return channel id -> the threads of that channel in which people may answer a pending call.
 
-    For each pending call, these are the thread in which the call was asked for, the threads that hold its cards, and
-    the threads below its cards.
+    For each pending call, these are the thread in which the call was asked for, the threads in which its cards are, and
+    the threads that begin with one of its cards.
     """
     found: dict[str, list[str]] = {}
     for call in await store.pending():
@@ -74,14 +75,15 @@ async def pending_threads(store: CallsAndCards) -> Mapping[str, Sequence[str]]:
             except ValueError:
                 continue  # The caller chose this origin, and Slack has no channel with this name.
             channel, _, head = message.partition(":") if message else (channel, "", "")
-            # A place in a direct conversation has the person's id. The channel's id is only in the card's message.
+            # In a direct conversation, `channel` is still the person's id if no card was sent there: only the card's
+            # message has the channel's id.
             if (thread or head) and not channel.startswith(_PEOPLE):
                 found.setdefault(channel, []).append(thread or head)
     return {channel: list(dict.fromkeys(threads)) for channel, threads in found.items()}
 
 
 class History:
-    """Reads the history of the channels that the bot is in. `keep` puts one raw event into the inbox."""
+    """Reads the history of the channels that the bot is in. `keep` stores one raw event in the inbox."""
 
     def __init__(self, client: AsyncWebClient, me: Me, keep: Callable[[bytes], Awaitable[None]]) -> None:
         self._client = client
@@ -92,11 +94,11 @@ class History:
         """Record the messages that people have sent since a given time: messages that address the bot, and messages
         below a pending call.
 
-        `pending` holds the threads of pending calls by their channels. These threads are read first, however old they
-        are. If Slack refuses to show a part, the log says so, and the other parts are read.
+        `pending` is channel id -> the threads of pending calls. These channels are read first, and these threads are
+        read however old they are. If Slack refuses a channel or thread, the log says so, and the others are read.
         """
-        # `since` is a time of Slack's clock, like the time stamps of messages. Our own clock may differ, so it only
-        # sets the limit of 24 hours.
+        # `since` and the time stamps of messages are times of Slack's clock. Our own clock may differ from it, so our
+        # clock only sets the limit of 24 hours.
         oldest = max(since - _OVERLAP, datetime.now(UTC) - LONGEST)
         try:
             async with asyncio.timeout(WITHIN_S):
@@ -107,7 +109,9 @@ class History:
             _log.warning("slack.history_not_read", {"since": oldest.isoformat(), "why": "too slow"})
 
     async def _unless_refused(self, reading: Awaitable[list[_Read]], place: str) -> list[_Read]:
-        """Return the result of a reading. If Slack refuses the reading, log the refusal and return an empty list."""
+        """Return the messages or channels that `reading` reads. If Slack refuses, log the refusal and return an empty
+        list.
+        """
         try:
             return await reading
         except PlatformError as error:
@@ -162,10 +166,8 @@ class History:
         return replies
 
     def _concerns_us(self, channel: str, message: Mapping[str, Any], pending: Sequence[str]) -> bool:
-        """Return whether somebody else wrote the message to the bot: directly, by a mention, or below a pending call.
-
-        In the thread of a pending call, every reply counts: a yes needs no mention there, and an earlier message of
-        somebody else may make the yes unclear.
+        """Return whether a message is for the bot and wasn't written by it: a direct message, a mention, or a reply
+        below a pending call.
         """
         text = str(message.get("text") or "")
         named = f"<@{self._me.user}>" in text or f"<@{self._me.user}|" in text

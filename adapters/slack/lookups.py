@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 class Lookups:
     """Adds facts from Slack and the store to events.
 
-    With `emails`, people may be listed by the address that Slack confirmed.
+    With `emails`, the lists of people may name a person by the e-mail address that Slack confirmed.
     """
 
     def __init__(self, chat: SlackChat, core: Core, me: Me, *, emails: bool) -> None:
@@ -42,10 +42,11 @@ class Lookups:
         return await self._known(heard, body) if heard and not self._beside_us(heard) else None
 
     async def _unknown_card(self, heard: Echo) -> Echo | None:
-        """Return the event of one of the bot's own cards. In a direct channel, the event's place gets the person's id.
+        """Return the event for one of the bot's own cards. In a direct channel, give the event the place with the
+        person's id.
 
-        If the card isn't on record, first wait until no card is being sent there, because Slack's answer to the sending
-        may record the card.
+        Return None if that person isn't known. If the store doesn't know the card, first wait until no card is being
+        sent to that place, because Slack's answer to the sending may store the card.
         """
         team, channel, thread = parse_place(heard.conversation)
         place = self._chat.person_in(channel) if is_direct(channel) else channel
@@ -73,7 +74,7 @@ class Lookups:
     def unsettle(self, body: Mapping[str, Any]) -> None:
         """Forget the call that the bot's latest message in the event's channel is about.
 
-        An operator's own listener may have written there in the meantime.
+        An operator's own listener may have written in that channel after it.
         """
         channel = channel_in(body)
         place = self._chat.person_in(channel) if is_direct(channel) else channel
@@ -81,9 +82,11 @@ class Lookups:
             self._chat.threads.unsettle(place_of(self._me.team, place))
 
     async def _look_back(self, heard: Text) -> None:
-        """Ask Slack who wrote after the newest card in this place, because the bot may have missed messages.
+        """Ask Slack who wrote after the newest card in the event's conversation, because the bot may have missed
+        messages.
 
-        If Slack doesn't answer, the latest author stays unknown. An unaddressed yes then gets a question back.
+        If Slack doesn't answer, the latest author stays unknown. Then a yes that addresses nobody decides nothing, and
+        the service asks the person what the yes means.
         """
         me, card = self._me, await self._newest_card(heard)
         if card is None:
@@ -112,8 +115,8 @@ class Lookups:
         return max(filter(None, cards), default=None, key=lambda card: card.partition(":")[2])
 
     def _beside_us(self, heard: Heard) -> bool:
-        """Return whether nobody needs an answer to an event, because it can't decide a call and the bot takes no part
-        in its conversation.
+        """Return whether an event can be ignored: it can't decide a call, and the bot takes no part in its
+        conversation.
         """
         to_us = not isinstance(heard, Text) or heard.addressed or self._chat.threads.known(heard.conversation)
         return heard.barred is not None and not to_us
@@ -155,7 +158,7 @@ class Lookups:
             return None
 
     async def _takes_part(self, thread: str) -> bool:
-        """Return whether the bot has written in that thread, or cards are posted there.
+        """Return whether the bot has written in the thread, or cards are posted in it.
 
         After a restart, this is True only if a call from the thread is pending, or if the settings name the thread.
         """
@@ -169,10 +172,10 @@ class Lookups:
         return await self._store.by_message(heard.message or "") is not None
 
     async def _by_email(self, heard: Heard, user: str) -> Heard:
-        """Replace the user id by the e-mail address if lists name a member of our workspace only by their address.
+        """Replace the user id by the e-mail address if the lists name a member of our workspace by address only.
 
-        Slack is asked for the address again each time, because the address may decide calls, and a person who has left
-        must not decide. A person of another workspace keeps their id, whatever address that workspace confirmed.
+        Each time, Slack is asked for the address again: the address gives the right to decide, and a person who has
+        left must not decide. A person of another workspace keeps their id, whatever address that workspace confirmed.
         """
         own = heard.identity == identity_of(self._me.team, user)
         if not own or heard.barred or self._chat.names.people.principal(heard.identity) != heard.identity:
@@ -183,7 +186,7 @@ class Lookups:
         return replace(heard, identity=f"{EMAIL}{who.email}") if who and self._named(who) else heard
 
     def _named(self, who: SlackPerson | None) -> bool:
-        """Return whether a list names this member of our workspace by their e-mail address."""
+        """Return whether the lists of people name this member of our workspace by their e-mail address."""
         if who is None or who.bot or not who.email or who.team != self._me.team:
             return False
         identity = f"{EMAIL}{who.email}"

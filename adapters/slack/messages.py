@@ -37,15 +37,15 @@ _Labelled: TypeAlias = "tuple[Verb, str, str, str | None]"
 
 #: Block Kit reference: the longest text of a section.
 SECTION = 3000
-#: The longest sentence of the service, which may take several sections. A sentence of this length leaves room in the
-#: message for the blocks around it.
+#: The longest message that the service writes itself, such as an answer. It may take several sections. This length
+#: leaves room in the message for the blocks around it.
 LONGEST = 12_000
 #: The longest text of one page of the details. The page shows the text in several blocks, each within a section's
 #: limit.
 PAGE = 9_000
 _CHUNK = 2_800
 _FALLBACK = 500
-#: The longest text that screen readers read for a button (Block Kit reference, `accessibility_label`).
+#: The longest text that screen readers read for a button, in UTF-16 units (Block Kit reference, `accessibility_label`).
 _READ_ALOUD = 75
 PLATFORM = "slack"
 
@@ -80,8 +80,8 @@ def card_message(
     """Return the card of a call for one channel (`place`). The card has buttons and mentions only while the call is
     pending.
 
-    `heard` says whether the bot receives the messages of that channel. `reader` is the principal of the only person who
-    reads the channel, or '' if several people do.
+    `heard` says whether the bot receives the messages of that channel; if not, the card asks people to use the buttons.
+    `reader` is the principal of the only person who reads the channel, or '' if several people do.
     """
     way = Way.THREAD if heard else Way.BUTTONS
     shown = card(call, names, way, reader=reader, platform=PLATFORM, wording=wording)
@@ -98,7 +98,7 @@ def card_message(
 def plain_message(text: str, home: str = "", wording: Wording = IN_ENGLISH) -> Message:
     """Return a sentence of the service as a message. If it is too long, its middle is cut out.
 
-    Slack parses no markup in it. A line that is an address below `home`, the workspace's own address, becomes a link.
+    Slack parses no markup in it. Only a line that begins with `home`, the workspace's own address, becomes a link.
     """
     shown = cut(text, LONGEST, wording)
     if not home or not any(line.startswith(home) for line in shown.split("\n")):
@@ -124,7 +124,7 @@ def notice_message(call: Call, mentioned: Sequence[str], wording: Wording = IN_E
 
 
 def outcome_message(call: Call, names: Names | None = None, wording: Wording = IN_ENGLISH) -> Message:
-    """Return the message that says how a call ended, for a card that can't be edited."""
+    """Return the message that says how a call ended. It is posted when the call's card can't be edited."""
     return plain_message(f"{call.short}: {outcome(call, names, wording)}", wording=wording)
 
 
@@ -145,7 +145,9 @@ def page_window(ref: str, text: str, number: int, metadata: str, wording: Wordin
 
 
 def page_blocks(ref: str, text: str, number: int, wording: Wording = IN_ENGLISH) -> tuple[Block, ...]:
-    """Return the blocks of the page with this number, counted from 0. A number out of range gives the nearest page."""
+    """Return the blocks of the page with this number, counted from 0. If there is no page with this number, return the
+    nearest page.
+    """
     pages = chunks(text, PAGE)
     at = min(max(number, 0), len(pages) - 1)
     shown: Block = {"type": "rich_text", "elements": [_preformatted(part) for part in chunks(pages[at], _CHUNK)]}
@@ -162,7 +164,9 @@ def page_blocks(ref: str, text: str, number: int, wording: Wording = IN_ENGLISH)
 
 
 def reason_window(short: str, verb: Verb, metadata: str, wording: Wording = IN_ENGLISH, *, asks: bool = False) -> Block:
-    """Return the window that asks for a reason or, with `asks`, for the answer to a question."""
+    """Return the window that asks for a reason or, with `asks`, for the answer to a question. `short` is the call's
+    short ref.
+    """
     field: Block = {
         "type": "plain_text_input",
         "action_id": REASON_FIELD,
@@ -185,7 +189,7 @@ def reason_window(short: str, verb: Verb, metadata: str, wording: Wording = IN_E
 def chunks(text: str, units: int = SECTION) -> tuple[str, ...]:
     """Split a text into pieces of at most `units` UTF-16 units; return at least one piece.
 
-    If the second half of a piece has a line feed, the piece ends there.
+    If the second half of a piece has a line feed, the piece ends after its last line feed.
     """
     found, rest = [], text
     while length(rest) > units:
@@ -223,7 +227,7 @@ def _is_narrow(text: str) -> bool:
 def _fits(text: str, units: int) -> int:
     """Return the number of characters at the start of the text that fit into `units` UTF-16 units.
 
-    The text must be longer.
+    The text must be longer than that.
     """
     if _is_narrow(text[:units]):
         return units
@@ -232,7 +236,9 @@ def _fits(text: str, units: int) -> int:
 
 
 def _what(shown: Card, wording: Wording) -> Block:
-    """Return the block that shows the request, its place, the agent's note, the rule, the stakes and the warnings."""
+    """Return the block that shows the request, where it was asked for, the agent's note, the rule, the risk and the
+    warnings.
+    """
     colon = ":" if shown.parts else ""
     lines = [_line_of(_words(f"{shown.sign} "), _words(cut(shown.headline, SECTION, wording) + colon, bold=True))]
     lines += _thing(shown.parts)
@@ -247,7 +253,8 @@ def _what(shown: Card, wording: Wording) -> Block:
 
 
 def _thing(parts: Sequence[Part]) -> Iterator[Block]:
-    """Yield the blocks of the request's parts. A one-line value is beside its name; code and a diff are in a frame.
+    """Yield the blocks of the request's parts. A value follows its name in the same line; code and a diff are in a
+    frame.
 
     An empty value gets no element, because Slack accepts no empty text.
     """
@@ -269,7 +276,7 @@ def _foot(shown: Card, names: Names, wording: Wording) -> Block:
 
 
 def _actions(call: Call, shown: Card, keys: Keyring, place: str, wording: Wording) -> Block:
-    """Return the block with the card's buttons, each with a label for screen readers that names the request."""
+    """Return the block with the card's buttons, each with a label that names the request to screen readers."""
     about = cut(shown.push, _READ_ALOUD, wording)
     buttons = [
         _button(action, text, _data(call, keys, verb, place), style)
@@ -283,7 +290,7 @@ def _actions(call: Call, shown: Card, keys: Keyring, place: str, wording: Wordin
 def _verdicts(shown: Card, wording: Wording) -> Iterator[_Labelled]:
     """Yield the buttons Approve (green), Reject (red) and Details.
 
-    If an approval takes more than one step, its button has no colour and its label ends in dots.
+    If one press isn't enough for an approval, the button Approve has no colour and its label ends in dots.
     """
     for verb, action, style in _ACTIONS:
         steps = shown.steps and verb is Verb.APPROVE
@@ -291,7 +298,8 @@ def _verdicts(shown: Card, wording: Wording) -> Iterator[_Labelled]:
 
 
 def _answers(shown: Card, wording: Wording) -> Iterator[_Labelled]:
-    """Yield the buttons of a question: a button for each option, or a button that opens a window for words.
+    """Yield the buttons of a question: a button for each option, or one button that opens a window in which a person
+    types the answer.
 
     The buttons Decline and Details follow.
     """
@@ -318,7 +326,9 @@ def _ended(shown: Card, wording: Wording) -> str:
 
 
 def _rich(told: Line, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> Iterator[Block]:
-    """Yield the elements of a line. Slack itself shows an account's name, and a time in the reader's time zone."""
+    """Yield the Block Kit elements of a line. Slack itself shows an account's name, and a time in the reader's time
+    zone.
+    """
     for segment in told:
         if isinstance(segment, Who):
             account = names.account(segment.principal, PLATFORM).partition("/")[2]

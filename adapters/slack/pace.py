@@ -2,7 +2,7 @@
 
 The limits are from Slack's page "Rate limits": `chat.postMessage` is limited by channel, `chat.update` is in tier 3.
 Waiting here costs less than a refusal with status 429, which stops the method for the whole workspace. Refreshes of
-open cards leave half of the edits to outcomes, because people wait for outcomes.
+open cards use at most half of the edits, because people wait for the other edits, which show outcomes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PER_CHANNEL_S = 1.0
 EDITS = 50
-#: Refreshes of open cards leave this many edits a minute free for outcomes.
+#: Refreshes of open cards leave at least this many edits a minute to outcomes.
 KEPT_EDITS = 25
 EDITS_S = 60.0
 _KEPT_CHANNELS = 10_000
@@ -61,7 +61,8 @@ class Pace:
     def edit_now(self, *, refresh: bool) -> None:
         """Take a slot for an edit if a slot is free now.
 
-        Otherwise raise NotYetError, so that new cards needn't wait for the edit.
+        Otherwise raise NotYetError with the seconds to wait, so that new cards needn't wait for the edit. With
+        `refresh`, the edit only refreshes an open card and leaves slots to outcomes.
         """
         at = self._edit_at(EDITS - KEPT_EDITS if refresh else EDITS)
         now = self._now()
@@ -70,15 +71,15 @@ class Pace:
         self._edits.append(at)
 
     def hold(self, channel: str, seconds: float) -> None:
-        """Give out no slot in this channel until the pause that Slack asks for is over."""
+        """Give out no slot for a message in this channel for so many seconds, because Slack asked for a pause."""
         self._reserve(channel, max(self._next.get(channel, 0.0), self._now() + seconds))
 
     def hold_edits(self, seconds: float) -> None:
-        """Give out no slot for an edit until the pause that Slack asks for is over."""
+        """Give out no slot for an edit for so many seconds, because Slack asked for a pause."""
         self._edits_from = max(self._edits_from, self._now() + seconds)
 
     def _edit_at(self, most: int) -> float:
-        """Return the earliest time of the next edit if `most` edits a minute are allowed."""
+        """Return the earliest time of the next edit, with at most `most` edits a minute."""
         full = len(self._edits) >= most
         return max(self._now(), self._edits_from, self._edits[-most] + EDITS_S * self._scale if full else 0.0)
 

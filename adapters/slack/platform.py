@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from hitl.platforms import Core, Endpoint, Hear, Register
 
 _log = logging.getLogger(__name__)
-#: The start waits at most this many seconds for older messages from the history. After that, new events may come before
-#: them.
+#: The start waits at most this many seconds for older messages from the history. After that, new events may be recorded
+#: before the older messages.
 _OLDER_FIRST_S = 3.0
 #: Loggers whose lines may contain message bodies or secret connection addresses. Their lines are dropped.
 _TALKATIVE = ("slack_bolt", "slack_sdk")
@@ -60,7 +60,10 @@ def make_client(settings: SlackSettings) -> AsyncWebClient:
 
 
 async def build(settings: SlackSettings, core: Core, register: Register | None = None) -> Slack:
-    """Return the platform, not yet connected. Raises SettingsError."""
+    """Return the platform, not yet connected. `register` adds the operator's own listeners, if there are any.
+
+    Raises SettingsError.
+    """
     pace, store = Pace(asyncio.get_running_loop().time, scale=settings.pace), core.store
     client = make_client(settings)
     chat = SlackChat(client, core.keys, pace, core.people, stands=store.adopt, fresh=store.get)
@@ -87,7 +90,7 @@ class Slack:
         self._catching_up: set[asyncio.Task[None]] = set()
 
     def receiver(self, woken: Callable[[], None]) -> Sockets | None:
-        """Return the connections of Socket Mode, or None if Slack sends events as HTTP requests.
+        """Return the connections of Socket Mode, not yet open. Return None if Slack sends events as HTTP requests.
 
         Raises SettingsError without an app token.
         """
@@ -117,15 +120,15 @@ class Slack:
         self._lookups = Lookups(self.chat, self._core, me, emails=self._settings.emails)
         self._dispatcher.start(me)
         self.chat.threads.missed()
-        # Older messages should be recorded first. If Slack is slow, this stops waiting for them, because button presses
-        # must be handled soon.
+        # Older messages should be recorded first. But button presses must be handled soon, so a slow Slack isn't waited
+        # for.
         await asyncio.wait({self._begin(self._catch_up(self._last_before))}, timeout=_OLDER_FIRST_S)
         return me.user
 
     async def dispatch(self, event: Incoming, hear: Hear) -> None:
-        """Pass a recorded event to our listeners, then to the operator's.
+        """Pass a recorded event to our listeners, then to the operator's. `hear` gets our translation of the event.
 
-        Raises an exception of a listener, or Untaken.
+        Raises an exception of a listener, or Untaken if no listener handles the event.
         """
         body, lookups = read(event.body), self._lookups
         if lookups is None:
@@ -140,7 +143,8 @@ class Slack:
         try:
             shared = await self._dispatcher.dispatch(body, hear_body)
         except Exception:
-            # The operator's listener may have written a message before it failed, so the latest message is unsure now.
+            # The operator's listener may have written a message before it failed, so the bot's latest message is
+            # unknown now.
             if self._dispatcher.has_others:
                 lookups.unsettle(body)
             raise
@@ -155,7 +159,7 @@ class Slack:
         await self.chat.close()
 
     def _regained(self) -> None:
-        """Fetch the messages that were sent while there was no connection."""
+        """Begin to fetch the messages that were sent while there was no connection."""
         self._begin(self._catch_up_from_newest())
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -170,7 +174,7 @@ class Slack:
     async def _catch_up(self, last: Incoming | None) -> None:
         """Record the messages that people have sent to the bot since the event `last`.
 
-        A new installation has no such event, and fetches nothing.
+        In a new installation there is no last event, and nothing is fetched.
         """
         if last is None or self._me is None:
             return

@@ -1,8 +1,9 @@
-"""Receives events, by signed requests or over Socket Mode. Both record first, acknowledge second, decide later.
+"""Receives events by signed requests or over Socket Mode: first records an event, then acknowledges it, later handles
+it.
 
 The raw event is committed to the inbox before Slack gets the answer that acknowledges it. So every acknowledged event
-is recorded, and every recorded event is acknowledged, even if no listener reads it. An event is read after that. The
-events of one conversation are handled in order.
+is recorded, and every recorded event is acknowledged, even if no listener handles it. An event is translated only after
+that. The events of one conversation are handled in order.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ WINDOW_S = 300
 #: A time stamp has at most this many digits. Until the year 2286, seconds have ten digits. Python can't convert more
 #: than 4,300 digits.
 _LONGEST_STAMP = 16
-#: Seconds between pings. A connection that doesn't answer a ping within half of this time counts as dead.
+#: Seconds between pings. A connection that doesn't answer a ping within half of this time is closed and opened again.
 HEARTBEAT_S = 20.0
-#: The longest wait, in seconds, before a new connection if the last connection worked until it ended.
+#: The longest wait, in seconds, before a new connection is opened if the last connection ended without an error.
 _AGAIN_S = 0.5
 #: Slack's errors about a token or an app. Opening a new connection doesn't help against these errors.
 _LASTING = frozenset(
@@ -61,7 +62,7 @@ _log = logging.getLogger(__name__)
 
 
 class EventRecorder:
-    """Records the events that Slack sends. The recorder calls `missed` when events may have been lost."""
+    """Records the events that Slack sends. `missed` is called when events may have been lost."""
 
     def __init__(self, store: ports.Inbox, missed: Callable[[], None]) -> None:
         self._store = store
@@ -129,7 +130,7 @@ class Sockets:
     ) -> None:
         self._missed = inbox.missed
         self._regained = regained
-        #: Whether there has been a connection before. Events count as lost only after the first connection.
+        #: Whether any connection has been open since the start. Before the first connection, no events count as lost.
         self._began = False
         self._lines = [
             _Line(inbox, client, session, token, heartbeat_s, self._unheard, self._heard) for _ in range(connections)
@@ -146,7 +147,9 @@ class Sockets:
             self._missed()
 
     def _heard(self) -> None:
-        """Handle a new connection. If no other connection was up, events may have been lost until now."""
+        """Handle the opening of a connection. If no other connection was open, fetch the messages that may have been
+        lost.
+        """
         self._unheard()
         if self.trouble is not None and self._began and self._regained:
             self._regained()
@@ -160,7 +163,9 @@ class Sockets:
 
 
 class _Line:
-    """One connection. This class opens it again when Slack ends it, after a fault, and when a ping gets no answer."""
+    """One connection of Socket Mode. It is opened again when Slack ends it, after an error, and when a ping gets no
+    answer.
+    """
 
     def __init__(
         self,
@@ -213,7 +218,7 @@ class _Line:
             raise ConnectionError("closed before it began")
 
     async def _took(self, socket: aiohttp.ClientWebSocketResponse, told: dict[str, Any]) -> bool:
-        """Handle one message. Return False if Slack asks for another connection."""
+        """Handle one message of Slack. Return True to read on, or False if Slack asks for a new connection."""
         if told.get("type") == "hello":
             self._heard()
             self.trouble = None

@@ -1,4 +1,4 @@
-"""Slack's error codes for a card that can't be sent, and the remedy for each."""
+"""Slack's error codes for a card that can't be sent, and for each code a sentence with the remedy."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Decides when slack-sdk itself retries a request: only if the retry comes soon enough.
 
-After a press, a window can be opened only for three seconds, and later events of the conversation wait meanwhile. The
-caller handles errors that need a longer pause: the outbox and the inbox retry later, and a press is answered in another
-way.
+After a press, a window can be opened only within three seconds, and later events of the conversation wait during a
+retry. If an error needs a longer pause, the caller handles the error: the outbox and the inbox retry later, and a press
+is answered in another way.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 #: retried here.
 LONGEST_S = 1.5
 _PAUSES_S = (0.3, 0.9)
-#: The errors after which a request is retried: its connection broke, or (`SlackApiError`) the answer isn't JSON. If a
-#: connection can't be opened, a retry this soon doesn't help.
+#: The errors after which a request is retried: its connection broke, or (`SlackApiError`) its answer isn't JSON. A
+#: connection that can't be opened isn't retried, because a retry this soon wouldn't help.
 _BROKEN = (aiohttp.ServerConnectionError, aiohttp.ClientOSError, SlackApiError)
 
 
 class Soon(AsyncRetryHandler):
     """Retries twice, within about one and a half seconds.
 
-    With `methods`, an answer that isn't a JSON object is retried too, because each of Slack's methods answers with a
-    JSON object. A `response_url` answers with any text.
+    With `methods`, a request is also retried if its answer isn't a JSON object, because each of Slack's methods answers
+    with a JSON object. A `response_url` may answer with any text.
     """
 
     def __init__(self, *, methods: bool = True) -> None:

@@ -11,11 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 class SlackSettings(BaseModel):
     """One app in one workspace or organisation. Secrets come from the environment or from files.
 
-    `receive` is `socket` (Socket Mode) or `http`. Socket Mode needs an app token, and opens this many `connections`, at
-    most 10; `http` needs a signing secret. With `emails`, principals may be listed by the address that Slack has
-    confirmed (`email:...`), so the workspace's directory is trusted. Slack has `timeout_s` seconds for an answer.
-    `pace` is the factor for Slack's published waits between messages: set it below 1 only if `api` is a server with
-    other limits, such as `sayso simulate slack`. `handlers` is a Python file or a module with an operator's own
+    `receive` is `socket` (Socket Mode) or `http`. Socket Mode needs an app token, and opens `connections` connections
+    (at most 10); `http` needs a signing secret. With `emails`, principals may be listed by the address that Slack has
+    confirmed (`email:...`), so the workspace's directory is trusted. Slack must answer a request within `timeout_s`
+    seconds. `pace` is the factor for Slack's published waits between messages: set it below 1 only if `api` is a server
+    with other limits, such as `sayso simulate slack`. `handlers` is a Python file or a module with an operator's own
     listeners.
     """
 

@@ -11,9 +11,9 @@ from hitl.errors import SettingsError
 if TYPE_CHECKING:
     from adapters.slack.settings import SlackSettings
 
-#: The scope for files below cards. Without this scope, everything except these files works.
+#: The scope for files below cards. Without it, only these files are missing.
 FILES_SCOPE = "files:write"
-#: The scope for suggested prompts and titles in the agent view. Without this scope, everything except these works.
+#: The scope for suggested prompts and titles in the agent view. Without it, only these are missing.
 VIEW_SCOPE = "assistant:write"
 #: The scopes of the methods and events that this adapter uses. The manifest asks for the same scopes.
 SCOPES = frozenset(
@@ -46,7 +46,8 @@ def scopes(settings: SlackSettings) -> frozenset[str]:
 
 
 def manifest(base: dict[str, Any], settings: SlackSettings, url: str = "") -> dict[str, Any]:
-    """Return the manifest for an app with these settings. `base` is the manifest that comes with the program.
+    """Return the manifest for an app with these settings. `base` is the manifest that comes with the program; it is
+    changed and returned.
 
     Raises SettingsError if the app needs an address and `url` isn't an https address.
     """
@@ -60,7 +61,7 @@ def manifest(base: dict[str, Any], settings: SlackSettings, url: str = "") -> di
 
 
 def _push(wanted: dict[str, Any], url: str) -> None:
-    """Change the manifest from Socket Mode to requests to that address."""
+    """Change the manifest `wanted` so that Slack sends requests to `url` instead of using Socket Mode."""
     part = wanted["settings"]
     part["socket_mode_enabled"] = False
     part["event_subscriptions"]["request_url"] = url

@@ -1,4 +1,4 @@
-"""Declares Slack as a surface, and makes and parses the names of its places, people and messages."""
+"""Declares Slack as a surface. Makes the names of Slack's places, people and messages, and parses names of places."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ def place_of(team: str, channel: str, thread: str | None = None) -> str:
 
 
 def parse_place(place: str) -> tuple[str, str, str | None]:
-    """Return team, channel (or person) and thread of a place. Raises ValueError for another platform's place."""
+    """Return team, channel (or person) and thread (or None) of a place, such as `slack:T1/C1/1700000000.000100`.
+
+    Raises ValueError for another platform's place.
+    """
     platform, _, rest = place.partition(":")
     team, channel, thread, *more = *rest.split("/"), "", ""
     if platform != PLATFORM or not (team and channel) or any(more):
@@ -27,7 +30,7 @@ def parse_place(place: str) -> tuple[str, str, str | None]:
 
 
 def channel_of(place: str) -> str:
-    """Return the place of the channel that a thread is in. Any other place is returned unchanged."""
+    """Return the place of the channel that a thread is in. Return any other place unchanged."""
     return place.rpartition("/")[0] if place.count("/") > 1 else place
 
 
@@ -47,7 +50,7 @@ def is_direct(channel: str) -> bool:
 
 
 def _place(name: str) -> Place:
-    """Return the `Place` with this name. In a thread, the settings and the cards of its channel count too."""
+    """Return the `Place` with this name. A thread has the settings and the cards of its channel."""
     channel = channel_of(name)
     return Place(name, chat=channel, room=channel)
 

@@ -1,9 +1,9 @@
-"""Remembers the author of the latest message in each place. So an unaddressed yes counts only if it can be an answer to
-a card.
+"""Remembers the author of the latest message in each place. A yes that addresses nobody counts only if it can be an
+answer to a card, and these authors show whether it can.
 
-The memory holds Slack's time stamps, which order the messages of a channel. After a restart, or a time without events,
-the latest author is unknown. The author becomes known again when Slack's own history has been read, or when the bot
-writes in that place again.
+The memory holds Slack's time stamps, which order the messages of a channel. After a restart, or after a time in which
+no events arrived, the latest author is unknown. The author becomes known again when Slack's own history has been read,
+or when the bot writes in that place again.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class _Talk:
 
 
 class Threads:
-    """The latest messages in the places where the bot wrote.
+    """The latest messages in each place in which the bot wrote.
 
-    If there are too many places, those without a message for the longest time are dropped.
+    If there are too many places, the places without a message for the longest time are dropped.
     """
 
     def __init__(self) -> None:
@@ -56,8 +56,8 @@ class Threads:
     def echoed(self, place: str, ts: str, files: Iterable[str] = ()) -> None:
         """Record a message of the bot that Slack sent back, with the ids of its files.
 
-        If `shares` recorded one of these files, the message is about the file's call. The call of any other message
-        isn't known until Slack has answered and `wrote` records it.
+        If `shares` recorded one of these files, the message is about the file's call. For any other message, the call
+        isn't known until Slack has answered and `wrote` records the call.
         """
         talk = self._talks.get(place)
         about = next((self._files[file] for file in files if file in self._files), None)
@@ -69,15 +69,15 @@ class Threads:
     def unsettle(self, channel: str) -> None:
         """Forget the calls that the bot's latest messages in a channel and its threads are about.
 
-        An operator's listener may have written there in the bot's name, perhaps visible to one person only. In each
-        place, the next message that the bot sends is known again.
+        An operator's listener may have written a later message there in the bot's name, perhaps visible to one person
+        only. When the service itself writes in a place again, the call is known again.
         """
         for place, talk in self._talks.items():
             if channel_of(place) == channel:
                 talk.ref = None
 
     def missed(self) -> None:
-        """Mark every place as unsure, because other people may have written messages that the bot didn't receive."""
+        """Mark the latest author in every place as unknown, because the bot may not have received all messages."""
         for talk in self._talks.values():
             talk.sure = False
 
@@ -97,8 +97,8 @@ class Threads:
     def latest(self, place: str, ts: str) -> str | None:
         """Return the ref of the call that the bot's latest message before `ts` is about, or None.
 
-        The result is None too if the author of the message at `ts` is unknown, or if messages may be missing. It is
-        also None if anybody else wrote between the bot's message and the message at `ts`.
+        The result is None too in three cases: the author of the message at `ts` is unknown, the bot may have missed
+        messages, or somebody else wrote between the bot's message and the message at `ts`.
         """
         talk = self._talks.get(place)
         if talk is None or not talk.sure or not talk.ours < ts:

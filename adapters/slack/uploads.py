@@ -1,8 +1,8 @@
 """Uploads a text as a snippet, in the three steps that Slack's page "Working with files" describes.
 
 The older method `files.upload` no longer exists. slack-sdk's `files_upload_v2` isn't used either, because it doesn't
-give the file's id before the last step. The id must be known by then: Slack's answer to the last step doesn't name the
-message that the step made, and that message may come back as an event before the answer.
+give the file's id before the last step. The id must be known before the last step: Slack's answer to the last step
+doesn't name the message that the step made, and that message may come back as an event before the answer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ async def share(
 ) -> None:
     """Post a file into a thread, with a comment above it. Raises PlatformError.
 
-    `begun` is called with the file's id before the message can exist.
+    `begun` is called with the file's id before Slack makes the message.
     """
     content = file.text.encode()
     async with explained():

@@ -1,6 +1,6 @@
 """The HTTP endpoint for Slack's requests.
 
-A signed request is recorded and answered; any other request is refused unread.
+A signed request is recorded and answered. Any other request is refused, and its body isn't parsed.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ def endpoint(inbox: EventRecorder, secret: str, now: Callable[[], float] = time.
 
 
 async def _answered(inbox: EventRecorder, body: bytes) -> tuple[int, bytes]:
-    """Record an event. Slack's tests of the address ("url_verification", "ssl_check") are answered and not recorded."""
+    """Record a request's event, and return the HTTP status and body of the answer.
+
+    Slack's tests of the address ("url_verification", "ssl_check") are answered and not recorded.
+    """
     try:
         asked = read(body)
     except (LookupError, TypeError, ValueError):

@@ -57,9 +57,10 @@ _KEPT = 10_000
 class TelegramChat:
     """The chat of one bot.
 
-    `stands` is called with call, route and message id when a card was posted a second time. `fresh` returns the current
-    state of a call just before an edit is sent, because an edit may wait long for its turn. `bind` stores which call a
-    message of the bot is about, so that a reply to the message answers that call.
+    `stands` is called with the call, the route and the message id of a card that replaces an older message of the same
+    card. `fresh` returns the current state of a call. It is called just before an edit is sent, because an edit may
+    wait long for its turn. `bind` stores which call a message of the bot is about, so that a reply to the message
+    answers that call.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class TelegramChat:
     def latest(self, place: str, before: str | None) -> str | None:
         """Return the ref of the call that the bot's latest message in `place` is about, or None.
 
-        The result is None too if that message came after the message `before`, or isn't known.
+        The result is None too if the bot's latest message isn't known, or if it came after the message `before`.
         """
         return self._delivery.latest(place, before)
 
@@ -97,7 +98,7 @@ class TelegramChat:
         return False
 
     def learn_move(self, old: str, new: str) -> None:
-        """Send the messages for the conversation `old` to `new` from now on."""
+        """From now on, send the messages for the conversation `old` to the place `new`."""
         self._delivery.learn_move(old, new)
 
     def link(self, route: str, message: str) -> str:
@@ -114,10 +115,10 @@ class TelegramChat:
         return await self._send(route, self._card(route, call, refreshed=False), about=call.ref)
 
     async def _meet(self, route: str, call: Call) -> None:
-        """Ask Telegram for the unknown names of the people on a card, once for each person.
+        """Ask Telegram for the names of those people on a card whose names aren't known, once for each person.
 
-        If a name is unknown, the card shows the person's id. Names aren't stored, so after a restart Telegram is asked
-        again.
+        If Telegram doesn't answer, the card shows the person's id. Names aren't stored, so after a restart Telegram is
+        asked again.
         """
         people = (call.requester, call.decided_by or "", *call.approvers[:_NAMED])
         chat_id, _ = self._delivery.present(route)
@@ -149,7 +150,9 @@ class TelegramChat:
             await self._replace(route, call)
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """Edit a second card of a call. The second card then says that the other card counts, or how the call ended."""
+        """Edit a message that is a second copy of a call's card. It then says that the other message counts, or how the
+        call ended.
+        """
         spare = plain_message(self._wording(route).say("card.spare", short=call.short))
         shown = self._card(route, call) if call.ended else spare
         try:
@@ -199,11 +202,15 @@ class TelegramChat:
         return None
 
     async def notify(self, route: str, call: Call) -> None:
-        """Post the outcome of a call to the conversation where the call was asked for."""
+        """Post the outcome of a call to the conversation in which the call was asked for. A reply to the message is
+        about the call.
+        """
         await self._bound(await self._send(route, notice_message(call, self._wording(route)), about=call.ref), call.ref)
 
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:
-        """Send a sentence of the service. If the message `answers` still exists, the sentence is a reply to it."""
+        """Send a sentence of the service, about the call with the ref `about`. If the message `answers` still exists,
+        the sentence is a reply to it.
+        """
         await self._bound(
             await self._send(route, plain_message(text, self._wording(route)), about=about, answers=answers), about
         )
@@ -218,7 +225,7 @@ class TelegramChat:
         answers: str | None = None,
         press: str | None = None,
     ) -> None:
-        """Ask one person (an identity) for the reason of an approval.
+        """Ask one person (an identity) for the reason of an approval, or for the answer to a question.
 
         The message mentions this person, and opens a reply field for them. A rejection needs no question here, because
         the card of a rejected call asks for the reason.
@@ -234,7 +241,9 @@ class TelegramChat:
         await self._bound(sent, call.ref, person)
 
     async def show(self, route: str, file: File, *, about: str, press: str | None = None) -> None:
-        """Show a whole text as a message. If the text is too long for a message, send it as a file."""
+        """Show a whole text about the call with the ref `about` as a message. If the text is too long, send it as a
+        file.
+        """
         del press
         if length(file.text) <= LONGEST:
             return await self._bound(await self._send(route, whole_message(file.text), about=about), about)
@@ -250,7 +259,7 @@ class TelegramChat:
         return await self._bound(await self._delivery.send(route, send, about=about), about)
 
     async def attach(self, route: str, file: File, *, about: str, card: str) -> bool:
-        """Do nothing, because `show` sends the file, and everybody in the chat sees that file."""
+        """Do nothing, and return False: `show` has sent the file already, and everybody in the chat sees it."""
         del route, file, about, card
         return False
 
@@ -262,7 +271,7 @@ class TelegramChat:
         if not on:
             return
         chat_id, topic = self._delivery.present(route)
-        # The "typing" sign is no message, so the bot's latest message there stays the latest.
+        # The "typing" sign is no message, so the bot's latest message in the chat stays the latest.
         with writing_ours():
             async with explained():
                 await self.bot.send_chat_action(chat_id, ChatAction.TYPING, message_thread_id=topic)
@@ -284,7 +293,7 @@ class TelegramChat:
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
         """Answer a button press, which Telegram allows once. If the press is too old, Telegram refuses the answer.
 
-        The decision still counts, and the log reports the refusal.
+        Then the log reports the refusal, and the decision of the press is still valid.
         """
         try:
             async with explained():
@@ -315,9 +324,9 @@ class TelegramChat:
         return await self._delivery.send(route, send, about=about, answers=answers)
 
     async def _bound(self, message: str, ref: str | None, asks: str = "") -> None:
-        """Store the call that a sent message is about. `asks` is the person whom the message asks for a reason, or ''.
+        """Store which call a sent message is about. `asks` is the person whom the message asks for a reason, or ''.
 
-        If the store fails, the message stays in the chat, but a reply to it no longer points to the call.
+        If the store fails, the message stays in the chat, but a reply to it doesn't lead to the call.
         """
         if ref is None or self._bind is None:
             return
@@ -326,7 +335,7 @@ class TelegramChat:
 
 
 def _sealed_for(route: str) -> str:
-    """Return the chat that button data is bound to: the chat in which the conversation began."""
+    """Return the chat that the button data of a route is valid for: the chat in which the conversation began."""
     return route.partition("/")[0]
 
 

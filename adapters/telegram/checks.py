@@ -108,7 +108,9 @@ async def _place(bot: Bot, place: str, me: int) -> Check:
 
 
 def _reactions(chat: ChatFullInfo, member: ChatMember | None) -> tuple[Health, str]:
-    """Return whether reactions to cards arrive from this chat, and whether people can approve with a reaction."""
+    """Return the health and the text of a check: whether reactions arrive from this chat, and whether people can
+    approve by reaction.
+    """
     if member is not None and member.status != ChatMemberStatus.ADMINISTRATOR:
         return Health.YELLOW, say("doctor.telegram.reactions.rights")
     if not decides(chat.available_reactions or ()):

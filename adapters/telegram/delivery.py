@@ -1,4 +1,6 @@
-"""Sends the bot's messages one after the other, at Telegram's pace, each to the present place of its conversation."""
+"""Sends the bot's messages one after the other, at Telegram's pace. If a conversation has moved, sends to its new
+place.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ class Request(Protocol):
 class Sender(Protocol):
     """Sends one message to a chat or to one of its topics.
 
-    With `answers`, the sent message replies to the message that has this id.
+    If `answers` is given, the sent message is a reply to the message with this id.
     """
 
     def __call__(self, chat_id: int, topic: int | None, answers: str | None, /) -> Awaitable[Any]:
@@ -44,8 +46,8 @@ class Sender(Protocol):
 
 @contextmanager
 def writing_ours() -> Iterator[None]:
-    """Mark messages that the current task sends as the service's own, so that `Delivery.others_write` lets them
-    through.
+    """While the context is open, mark the messages that this task sends as the service's own, so that
+    `Delivery.others_write` doesn't hold them up.
     """
     ours = _ours.set(True)
     try:
@@ -57,9 +59,9 @@ def writing_ours() -> Iterator[None]:
 class Delivery:
     """Sends one bot's messages to their chats, and remembers the bot's latest message in each place.
 
-    `moves` holds the present place of each conversation that has moved. `moved` is called when a group became a
-    supergroup; conversations keep the name that they began with. `said` holds the bot's latest message in each private
-    chat and the ref that it is about, as last given to `say`; an unknown latest message is left out.
+    `moves` is conversation -> its new place, for each conversation that has moved. `moved` is called when a group
+    became a supergroup; the conversation keeps its first name. `said` is private chat -> (the bot's latest message, the
+    ref that it is about), as stored by `say`. A chat whose latest message is unknown isn't in `said`.
     """
 
     def __init__(
@@ -75,26 +77,26 @@ class Delivery:
         self._moves = moves or {}
         self._moved = moved
         self._say = say
-        #: The bot's latest message in each place, and the call that it is about. The value is None if a message is
-        #: being sent or may have arrived.
+        #: The bot's latest message in each place, and the call that it is about. The value is None while a message is
+        #: being sent, and if it isn't known whether a message has arrived.
         self._last: FIFOCache[str, tuple[str, str | None] | None] = FIFOCache(_KEPT)
         self._last.update(said or {})
-        #: A lock for each place, which is held while the bot writes there. So the message that the bot sent last is the
-        #: latest message.
+        #: A lock for each place, held while the bot writes there, so that messages arrive in the order in which they
+        #: are sent.
         self._writing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def latest(self, place: str, before: str | None) -> str | None:
-        """Return the ref of the call that the bot's latest message in `place` is about, if it came before the message
-        `before`.
+        """Return the ref of the call that the bot's latest message in `place` is about, if that message came before the
+        message `before`.
 
-        Return None if that message is about no call or isn't known. Telegram numbers the messages of a chat in their
-        order.
+        Otherwise return None, also if the latest message is about no call or isn't known. Telegram numbers the messages
+        of a chat in their order.
         """
         last = self._last.get(place)
         return last[1] if last and before and number_of(last[0]) < number_of(before) else None
 
     def learn_move(self, old: str, new: str) -> None:
-        """Send the messages for the conversation `old` to `new` from now on."""
+        """From now on, send the messages for the conversation `old` to the place `new`."""
         self._moves[old] = new
 
     def present(self, route: str) -> tuple[int, int | None]:
@@ -102,13 +104,13 @@ class Delivery:
         return parse_place(self._moves.get(route, route))
 
     async def send(self, route: str, send: Sender, *, about: str | None, answers: str | None = None) -> str:
-        """Send a message to the conversation's present place.
+        """Send a message to the conversation's present place, and return the message's id.
 
-        If its topic no longer exists, the message goes to the chat; if the answered message no longer exists, the
-        message is no reply.
+        If the conversation's topic no longer exists, the message goes to the chat. If the message `answers` no longer
+        exists, the new message is no reply.
 
-        Before the message is sent, the bot's latest message there is stored as unknown. When Telegram has confirmed the
-        message, it is stored as the latest. So if this process dies in between, the latest message stays unknown.
+        While the message is being sent, the store says that the bot's latest message is unknown. So if this process
+        dies before Telegram confirms the message, the latest message stays unknown.
         """
         async with self._writing.setdefault(route, asyncio.Lock()):
             before = self._last.get(route)
@@ -127,8 +129,11 @@ class Delivery:
 
     @asynccontextmanager
     async def others_write(self, chat_id: int) -> AsyncIterator[None]:
-        """Keep the service from writing in a chat while an operator's handler writes there. In that time the bot's
-        latest message is unknown. Messages of the service itself don't wait here.
+        """While the context is open, an operator's handler may write in a chat, and the service waits before it writes
+        there.
+
+        From then on, the bot's latest message in the chat is unknown. Nothing is done for groups and for messages of
+        the service itself.
         """
         if _ours.get() or chat_id < 0:
             yield
@@ -139,9 +144,10 @@ class Delivery:
             yield
 
     async def _remember(self, route: str, last: tuple[str, str | None] | None) -> None:
-        """Store the bot's latest message in a place. `last` is None if the latest message is unknown.
+        """Store the bot's latest message in a place and the ref that it is about. `last` is None if the message is
+        unknown.
 
-        If the store fails, this raises Unavailable only if `last` is None.
+        If the store fails, raises Unavailable only if `last` is None.
         """
         self._last[route] = last
         if self._say is None or not is_private(route):
@@ -171,9 +177,9 @@ class Delivery:
             await self._moved(old, new)
 
     async def request(self, chat_id: int, request: Request, *, refresh: bool = False) -> Any:
-        """Make the request when its time slot comes.
+        """Make the request when its time slot comes, and return Telegram's answer.
 
-        If Telegram can't read the HTML, send the text once more as plain text.
+        If Telegram can't parse the HTML, send the text once more as plain text.
         """
         try:
             return await self._once(chat_id, request, html=True, refresh=refresh)

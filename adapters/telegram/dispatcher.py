@@ -4,9 +4,9 @@ Two applications share the bot. The first has our handlers, the second has the o
 Each update goes to our application first. So an operator's handler can't come before ours, and `ApplicationHandlerStop`
 stops only other handlers of the operator.
 
-The library swallows a handler's exceptions, and drops an update that no handler takes. The inbox must learn of both
-cases, so that it retries the event or sets it aside. An error handler therefore keeps each exception, and `dispatch`
-raises the first of them.
+The library doesn't pass on a handler's exceptions, and drops an update that no handler takes. The inbox must know about
+both, so that it retries the event or sets it aside. So an error handler stores each exception, and `dispatch` raises
+the first of them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _KINDS: Mapping[str, Callable[[Any], BaseHandler[Any, Any, Any]]] = {
     "channel_post": partial(MessageHandler, filters.UpdateType.CHANNEL_POST),
     "message": partial(MessageHandler, filters.UpdateType.MESSAGE),
 }
-#: The function that gets the event of this task's update, and the exceptions that handlers raised.
+#: The function that gets the event of this task's update, and the list of the exceptions that handlers raised.
 _hear: ContextVar[Hear] = ContextVar("hear")
 _raised: ContextVar[list[Exception]] = ContextVar("raised")
 
@@ -77,8 +77,8 @@ class Dispatcher:
     async def dispatch(self, event: Incoming, hear: Hear) -> None:
         """Hand a recorded update to our handlers, then to the operator's.
 
-        Raises the first exception of a handler, or Untaken if no handler took the update. Raises LookupError,
-        TypeError, ValueError or AttributeError if the event isn't an update.
+        `hear` gets our translation of the update. Raises the first exception of a handler, or Untaken if no handler
+        took it. Raises LookupError, TypeError, ValueError or AttributeError if the event isn't an update.
         """
         update = Update.de_json(json.loads(event.body), self._bot)
         _hear.set(hear)
@@ -94,7 +94,9 @@ class Dispatcher:
 
 
 def _application(bot: Bot) -> App:
-    """Return an application that only dispatches: it fetches nothing, queues nothing, and stores nothing."""
+    """Return an application that only passes updates to its handlers: it fetches nothing, queues nothing, and stores
+    nothing.
+    """
     app = ApplicationBuilder().bot(bot).updater(None).job_queue(None).build()
     app.add_error_handler(_keep)
     return app
@@ -107,7 +109,7 @@ async def _keep(update: object, context: CallbackContext[Any, Any, Any, Any]) ->
 
 
 async def _pass_over(update: object, context: CallbackContext[Any, Any, Any, Any]) -> None:
-    """Accept an update that doesn't concern Sayso, so that it isn't reported as unhandled."""
+    """Do nothing. This handler is for updates that don't concern Sayso, so that they aren't reported as unhandled."""
     del update, context
 
 
@@ -129,7 +131,7 @@ def _handlers(me: Me) -> Iterator[BaseHandler[Any, Any, Any]]:
 
         return handle
 
-    # Until the first poll names the kinds of updates that this adapter reads, Telegram also sends changes of the bot's
-    # own membership in chats.
+    # Telegram learns from the first poll which kinds of updates this adapter reads. Until then, it also sends changes
+    # of the bot's own membership in chats.
     yield ChatMemberHandler(_pass_over, ChatMemberHandler.MY_CHAT_MEMBER)
     yield from (make(handing_on(TRANSLATORS[kind])) for kind, make in _KINDS.items())

@@ -1,6 +1,6 @@
 """Converts a message's entities into spans for the reply reader.
 
-Each span has Python string indices and the kind of formatting.
+Each span has its start and end as Python string indices, and its kind of formatting.
 
 The Bot API counts offsets and lengths in UTF-16 code units ("MessageEntity"), so a character beyond the Basic
 Multilingual Plane, such as most emoji, counts twice.
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _TWO_UNITS = 0x10000
-#: The kind of span for each type of entity. Clients mark some plain words by themselves (a hashtag, a number); these
-#: count as emphasis. Types that aren't listed here (links, custom emoji, dates, future types) count as links, because a
-#: person may see something other than the text.
+#: The kind of span for each type of entity. Telegram's apps mark some plain words by themselves (a hashtag, a number);
+#: such words count as emphasised. Types that aren't listed here (links, custom emoji, dates, future types) count as
+#: links, because a person may see something other than the text.
 _KINDS = {
     MessageEntity.STRIKETHROUGH: SpanKind.STRUCK,
     MessageEntity.SPOILER: SpanKind.SPOILER,
@@ -50,9 +50,10 @@ def spans_of(text: str, entities: Iterable[MessageEntity]) -> tuple[Span, ...]:
 
 
 def _span(units: Sequence[int], entity: MessageEntity) -> Span:
-    """Return the span of an entity, counted in characters. An entity that covers half a character covers all of it.
+    """Return the span of an entity, counted in characters. If an entity covers half of a character, the span covers all
+    of it.
 
-    `units` has each character's first UTF-16 unit.
+    `units` has the number of the first UTF-16 unit of each character.
     """
     start = bisect_right(units, entity.offset) - 1
     end = bisect_left(units, entity.offset + entity.length)

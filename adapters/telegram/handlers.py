@@ -1,7 +1,8 @@
 """Translates updates of the Bot API into neutral events, and does nothing else.
 
-These functions never judge who may decide. They mark messages that can't be anybody's decision as barred, because only
-Telegram's own fields identify them: bots, anonymous admins, channels, forwarded and edited messages.
+These functions never judge who may decide. Some messages can't be anybody's decision: messages of bots, anonymous
+admins and channels, and forwarded or edited messages. These functions set the event's `barred` to a reason, because
+only Telegram's own fields identify such messages.
 """
 
 from __future__ import annotations
@@ -45,10 +46,11 @@ class Me:
 
 
 def order_of(update: Mapping[str, Any]) -> str:
-    """Return the lane in which an update is handled in order: a conversation, or one person's presses in it.
+    """Return an update's lane: a chat, or one person's presses in it. The updates of one lane are handled one after the
+    other.
 
-    A press names its call, so the press needn't wait for other people's messages. Telegram's own webhook queue
-    orders updates in the same way.
+    A press names its call, so the press needn't wait for other people's messages. Telegram's own webhook queue orders
+    updates in the same way.
     """
     pressed = _fields(update.get("callback_query"))
     if pressed:
@@ -63,7 +65,7 @@ def _fields(value: Any) -> Mapping[str, Any]:
 
 
 def pressed(update: Update, me: Me) -> Heard | None:
-    """Translate a button press."""
+    """Return the event for a button press. Return None if the update has no button press."""
     del me
     query = update.callback_query
     if query is None:
@@ -82,7 +84,7 @@ def pressed(update: Update, me: Me) -> Heard | None:
 
 
 def reacted(update: Update, me: Me) -> Heard | None:
-    """Translate the emoji that were added to a message. Return None if emoji were only removed."""
+    """Return the event for the emoji that were added to a message, or None if emoji were only removed."""
     del me
     reaction = update.message_reaction
     if reaction is None:
@@ -104,17 +106,17 @@ def reacted(update: Update, me: Me) -> Heard | None:
 
 
 def edited(update: Update, me: Me) -> Heard | None:
-    """Translate an edited message, which never decides."""
+    """Return the event for an edited message, which never decides."""
     return _barred_reply(update.edited_message, "chat.edited", me) if update.edited_message else None
 
 
 def posted(update: Update, me: Me) -> Heard | None:
-    """Translate a post in a channel. A post has no author who could decide."""
+    """Return the event for a post in a channel. A post has no author who could decide."""
     return _barred_reply(update.channel_post, "chat.channel", me) if update.channel_post else None
 
 
 def said(update: Update, me: Me) -> Heard | None:
-    """Translate a new message. One kind of message announces that its group became a supergroup."""
+    """Return the event for a new message, or None. A special message announces that its group became a supergroup."""
     return _message(update.message, me) if update.message else None
 
 
@@ -130,8 +132,8 @@ def _message(message: Message, me: Me) -> Heard | None:
 def _said(message: Message, me: Me) -> Heard | None:
     """Translate a message that somebody sent.
 
-    A message without text (a picture, a sticker) counts only if it replies to a message of the bot. Such a reply says
-    neither yes nor no.
+    Return None for another bot's command. A message without text (a picture, a sticker) gives an event only if it
+    replies to a message of the bot. Such a reply is neither a yes nor a no.
     """
     text = message.text or ""
     command = _command(text, me)
@@ -185,7 +187,7 @@ def _barred(message: Message) -> str | None:
 
 
 def _barred_reply(message: Message, why: str, me: Me) -> Heard | None:
-    """Translate a message that can't decide, if the message was meant for the bot; otherwise return None.
+    """Return the event for a message that can't decide, if the message was meant for the bot; otherwise return None.
 
     A message was meant for the bot if it was sent in private, replies to a message of the bot, or names the bot.
     """
@@ -206,7 +208,10 @@ def _barred_reply(message: Message, why: str, me: Me) -> Heard | None:
 
 
 def _named(text: str, me: Me) -> bool:
-    """Return whether a text is a command that decides, such as `/approve`, or names this bot, as `/word@bot` does."""
+    """Return whether a text is a command for this bot.
+
+    Such a command decides, as `/approve` does, or names this bot, as `/word@bot` does.
+    """
     command = _command(text, me)
     return command is not None and bool(command["mine"]) and (command["name"] in _DECIDING or bool(command["to"]))
 
@@ -227,8 +232,8 @@ def _mentions(message: Message, me: Me) -> bool:
 def _words(message: Message, me: Me) -> tuple[str, tuple[Span, ...]]:
     """Return the text and its formatted spans, without the bot's own name at either end.
 
-    At an end of the text, the name only says whom the text addresses. Between other words the name stays in the text.
-    It is no formatted span, because it addresses nobody else.
+    At an end of the text, the name only says whom the text addresses. Between other words, the name stays in the text,
+    and is no formatted span, because it addresses nobody else.
     """
     text = message.text or ""
     spans = spans_of(text, (entity for entity in message.entities if not _is_me(message, entity, me)))
@@ -244,9 +249,9 @@ def _words(message: Message, me: Me) -> tuple[str, tuple[Span, ...]]:
 
 
 def _foreign_command(text: str) -> tuple[Span, ...]:
-    """Return the span of a `/word` at the start that isn't a command of this bot.
+    """Return the span of a `/word` at the start of a text, unless the word is a command of this bot.
 
-    Such a word is meant for another bot, so its span counts like code.
+    Such a word is meant for another bot, so its span has the kind of code, which never decides.
     """
     first = _SLASH.match(text)
     return (Span(first.start(1), first.end(1), SpanKind.CODE),) if first and first[1].casefold() not in _OURS else ()
@@ -260,7 +265,7 @@ def _is_me(message: Message, entity: MessageEntity, me: Me) -> bool:
 
 
 def _person(user: User | None) -> Mapping[str, Any]:
-    """Return the person's id, which Telegram proves, and their present name and user name."""
+    """Return an event's fields for its author: the id, which Telegram proves, and the present name and user name."""
     if user is None:
         return {"identity": _identity(user)}
     handle = f"@{user.username}" if user.username else ""

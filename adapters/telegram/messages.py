@@ -1,9 +1,10 @@
 """Cards and answers as Telegram messages: pure functions from calls to HTML and keyboards.
 
 Telegram turns plain words into links, mentions, commands and hashtags, except inside `code` or `pre` (Bot API,
-"MessageEntity"). So text that Telegram could turn into one of these is put into `code`. "HTML style": only `&lt;`,
-`&gt;`, `&amp;`, `&quot;` and numeric entities are known, so `html.escape` is safe; nothing nests inside `pre` and
-`code`. A text is at most 4,096 UTF-16 units after its entities are parsed.
+"MessageEntity"). So text that Telegram could turn into one of these is put into `code`. Telegram knows only the
+entities `&lt;`, `&gt;`, `&amp;`, `&quot;` and numeric ones ("HTML style"); `html.escape` makes no others. An element
+can't contain another element inside `pre` and `code`. A text is at most 4,096 UTF-16 units after its entities are
+parsed.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 PLATFORM = "telegram"
 #: The longest text of a message: 4096 characters after entities parsing (Bot API, sendMessage). We count UTF-16 units,
-#: because a text never has fewer units than characters.
+#: because a text never has fewer UTF-16 units than characters, so no text is too long.
 LONGEST = 4096
 #: If a message has more entities than this, Telegram drops all of them ("Limits"). So a line with several words that
 #: could become links goes into one `code` element as a whole.
@@ -97,12 +98,13 @@ def _message(parts: list[_Part], wording: Wording, buttons: Keyboard = ()) -> Me
 
 
 def keyboard(call: Call, shown: Card, keys: Keyring, place: str, wording: Wording = IN_ENGLISH) -> Keyboard:
-    """Return the buttons Approve, Reject and Details, without the buttons that the card's only reader may not press.
+    """Return the buttons Approve, Reject and Details. If only one person reads the card, leave out the buttons that
+    this person may not press.
 
-    Their data is valid only for this call, its deadline and this chat.
+    The data of the buttons is valid only for this call, its deadline and this chat.
 
-    Approve is green and Reject red. If an approval takes more than one step, its button has no colour and its label
-    ends in dots.
+    Approve is green and Reject red. If one press isn't enough for an approval, the button Approve has no colour and its
+    label ends in dots.
     """
     if shown.asks:
         return _answers(call, shown, keys, place, wording)
@@ -119,7 +121,7 @@ def keyboard(call: Call, shown: Card, keys: Keyring, place: str, wording: Wordin
 
 
 def _answers(call: Call, shown: Card, keys: Keyring, place: str, wording: Wording) -> Keyboard:
-    """Return the buttons of a question: one row for each option, or a single button that asks for words.
+    """Return the buttons of a question: one row for each option, or a single button for an answer in words.
 
     The buttons Decline and Details follow.
     """
@@ -155,16 +157,19 @@ def whole_message(text: str) -> Message:
 
 
 def notice_message(call: Call, wording: Wording = IN_ENGLISH) -> Message:
-    """Return the message about a call's end, with the tool's output, for the conversation that asked for the call."""
+    """Return the message that says how a call ended, with the tool's output. It is for the conversation that asked for
+    the call.
+    """
     output = output_of(call)
     parts = [_Part(outcome_for_agent(call, wording)), *([_Part(output, "pre")] if output else [])]
     return _message(parts, wording)
 
 
 def inert(line: str, tag: str = "") -> str:
-    """Return a line as HTML in which Telegram finds no link and no command except our own.
+    """Return a line as HTML in which Telegram finds no link, and no command except our own commands.
 
-    A word that Telegram could turn into a link or command is put into `code`; the other words are in the element `tag`.
+    A word that Telegram could turn into a link or command is put into the element `code`; the other words are put into
+    the element `tag`, if it is given.
     """
     found = [(alive, "".join(words)) for alive, words in itertools.groupby(_TOKENS.findall(line), _comes_alive)]
     if sum(alive for alive, _ in found) > _MOST_IN_LINE:
@@ -181,7 +186,8 @@ def _element(text: str, tag: str) -> str:
 
 
 def question(text: str, person: int) -> Message:
-    """Return a question to one person, given by user id. The question's first character is a mention of that person.
+    """Return the message with a question to the person with this user id. The first word of `text` mentions that
+    person.
 
     A selective reply field opens only for people who are mentioned, or whose message the question answers.
     """
@@ -195,9 +201,10 @@ def length(text: str) -> int:
 
 
 def _cut(text: str, units: int, wording: Wording) -> str:
-    """Return the text in at most `units` UTF-16 units.
+    """Return the text in at most `units` UTF-16 units. If it is too long, its middle is cut out.
 
-    Each attempt cuts the middle of the whole text, so that the stated number of missing characters is right.
+    The text is cut again and again until it fits. Each time the whole text is cut, so that the stated number of missing
+    characters is right.
     """
     limit = len(text)
     cut = text
@@ -211,7 +218,7 @@ def _cut(text: str, units: int, wording: Wording) -> str:
 class _Part:
     """A line or block of a message, and its HTML element.
 
-    If a line also has links or times, `markup` is the line's HTML. Telegram counts only the length of the text.
+    If a line has links or times, `markup` is the whole HTML of the line. Telegram counts only the length of the text.
     """
 
     text: str
@@ -232,7 +239,7 @@ class _Part:
     def plain(self) -> str:
         """Return the text without markup.
 
-        Each line of a block gets a mark, so that it can't look like a line of the service.
+        Each line of a block begins with a bar, so that it can't look like a line of the service.
         """
         if self.tag in {"pre", "diff", "blockquote"}:
             return "\n".join(f"│ {line}" for line in self.text.split("\n"))
@@ -272,7 +279,9 @@ def _pending(shown: Card, names: Names, wording: Wording, *, refreshed: bool) ->
 
 
 def _thing(parts: Sequence[Part]) -> Iterator[_Part]:
-    """Yield the parts of the request. A short value is beside its name; anything else is in a separate block."""
+    """Yield the parts of the request. A short value follows its name in the same line; anything else is in a separate
+    block.
+    """
     for part in parts:
         if part.kind in {PartKind.CODE, PartKind.DIFF}:
             yield _Part(part.text, "diff" if part.kind is PartKind.DIFF else "pre")
@@ -285,7 +294,7 @@ def _thing(parts: Sequence[Part]) -> Iterator[_Part]:
 
 
 def _decided(shown: Card, names: Names, wording: Wording) -> Iterator[_Part]:
-    """Yield the parts of an ended card: the outcome, then who decided, when and why, then the output."""
+    """Yield the parts of an ended call's card: the outcome, then who decided, when and why, then the output."""
     yield _lined((wording.say(f"end.sign.{shown.end_sign}"), " ", *shown.end), NOBODY)
     yield _lined((*shown.end_why, wording.say("card.name", short=shown.short)), names)
     if shown.output:
@@ -316,9 +325,9 @@ def _time(moment: Moment) -> str:
 
 
 def _fitting(parts: list[_Part], wording: Wording) -> list[_Part]:
-    """Return the parts with the longest blocks cut, so that all parts fit into one message.
+    """Return the parts, with the middle of the longest texts cut out so that all parts fit into one message.
 
-    A pending card always fits. Only the card of an ended call can be too long, and nobody decides by such a card any
+    The parts of a pending card always fit. Only the card of an ended call can be too long, and nobody decides by it any
     more.
     """
     fitting = list(parts)

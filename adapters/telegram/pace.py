@@ -59,7 +59,7 @@ class Pace:
     async def refresh(self, chat_id: int) -> None:
         """Take a slot for a refresh if a slot is free now.
 
-        Raises NotYetError if there is no such slot, or if too few slots would be left for other messages.
+        Otherwise raises NotYetError with the seconds to wait, also if too few slots would be left for other messages.
         """
         sent = self._of(chat_id)
         at = max(self._free(chat_id), self._free_for_all(), sent[-1] + PER_CHAT_S * self._scale if sent else 0.0)
@@ -72,16 +72,16 @@ class Pace:
         _take(self._all, now)
 
     def hold(self, chat_id: int, seconds: float) -> None:
-        """Give out no slot in this chat until the pause that Telegram asks for is over."""
+        """Give out no slot in this chat for so many seconds, because Telegram asked for a pause."""
         self._last[chat_id] = _take(self._of(chat_id), self._now() + seconds)
 
     async def _until(self, at: float) -> None:
         await self._sleep(max(0.0, at - self._now()))
 
     def _of(self, chat_id: int) -> deque[float]:
-        """Return the send times of the chat's latest messages, planned ones included.
+        """Return the times of the chat's latest messages, including the planned times of messages that aren't sent yet.
 
-        If there are too many chats, those without a message for the longest time are dropped.
+        If there are too many chats, the chats without a message for the longest time are dropped.
         """
         sent = self._sent.get(chat_id) or deque(maxlen=PER_GROUP)
         self._sent[chat_id] = sent

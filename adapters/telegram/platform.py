@@ -34,9 +34,10 @@ if TYPE_CHECKING:
     from adapters.telegram.settings import TelegramSettings
     from hitl.platforms import Core, Endpoint, Register
 
-#: A method of the Bot API puts a message into a chat if its name begins with one of these.
+#: If the name of a Bot API method begins with one of these words, the method puts a message into a chat.
 _WRITING = ("send", "copy", "forward")
-#: Loggers that log the address of each request, which contains the token. Only warnings of these loggers are kept.
+#: Loggers that log the address of each request, which contains the token. Their lines below the level of a warning are
+#: dropped.
 _TALKATIVE = ("httpx", "httpcore", "telegram")
 
 
@@ -62,7 +63,10 @@ def make_bot(settings: TelegramSettings) -> Bot:
 
 
 async def build(settings: TelegramSettings, core: Core, register: Register | None = None) -> Telegram:
-    """Return the platform, not yet connected. Raises SettingsError."""
+    """Return the platform, not yet connected. `register` adds the operator's own handlers, if there are any.
+
+    Raises SettingsError.
+    """
     pace, store = Pace(asyncio.get_running_loop().time, scale=settings.pace), core.store
     bot, moves, said = make_bot(settings), dict(await store.moves()), await store.said()
     ours = {place: last for place, last in said.items() if place.startswith(f"{PLATFORM}:")}
@@ -82,17 +86,20 @@ def _masked(record: logging.LogRecord) -> bool:
 class Overheard(HTTPXRequest):
     """Sends requests, and notices messages that an operator's own handlers send with our bot.
 
-    Such a message may ask a person something. The person's next "yes" then answers that message, and not the card
-    before it.
+    A message of an operator's handler may ask a person something. Then the person's next "yes" answers that message,
+    and not the card before it.
     """
 
-    #: Keeps the service from writing in a chat while somebody else writes there. The chat sets this function.
+    #: A context for a chat's id. While it is open, the service doesn't write in that chat, because somebody else does.
+    #: `build` sets it.
     writing: Callable[[int], contextlib.AbstractAsyncContextManager[None]] | None = None
 
     async def do_request(
         self, url: str, method: str, request_data: RequestData | None = None, *args: Any, **more: Any
     ) -> tuple[int, bytes]:
-        """Send a request. If it sends a message, the service writes nothing in that chat until the request is done."""
+        """Send a request, and return Telegram's answer. If it puts a message into a chat, the service writes nothing in
+        that chat until the request is done.
+        """
         chat_id = request_data.parameters.get("chat_id") if request_data else None
         if self.writing is None or not url.rpartition("/")[2].startswith(_WRITING) or not isinstance(chat_id, int):
             return await super().do_request(url, method, request_data, *args, **more)

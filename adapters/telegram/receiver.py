@@ -1,8 +1,9 @@
-"""Receives updates, by our own getUpdates loop or a webhook. Both record first, acknowledge second, decide later.
+"""Receives updates by our own getUpdates loop or a webhook: first records an update, then acknowledges it, later
+handles it.
 
-Telegram forgets an update once the offset has passed it (getUpdates) or once it was answered with 200 (webhook). So the
-raw update is committed to the inbox first. The service reads the update only after that, so an update that this version
-can't understand blocks no other update.
+Telegram deletes an update when a getUpdates request has a larger offset, or when the webhook has answered with 200. So
+the raw update is committed to the inbox first. The service reads the update only after that, so an update that this
+version can't understand blocks no other update.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ SOURCE = PLATFORM
 SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 - the header's name
 #: The server caps a long poll at 50 seconds.
 POLL_S = 50
-#: The answer to a long poll may come this many seconds late.
+#: After this many further seconds, an unanswered long poll counts as failed.
 _PATIENCE_S = 10
 _log = logging.getLogger(__name__)
 
@@ -59,7 +60,9 @@ class UpdateRecorder:
 
 
 class Poller:
-    """The getUpdates loop. `trouble` says why no updates arrive, such as another poller that takes them, or is None."""
+    """The getUpdates loop. `trouble` is the reason why no updates arrive, such as another poller that takes them, or
+    None.
+    """
 
     def __init__(self, bot: Bot, inbox: UpdateRecorder, *, poll_s: int = POLL_S) -> None:
         self._bot = bot
@@ -100,7 +103,7 @@ class Poller:
         return len(updates)
 
     async def _keep(self, updates: Sequence[Mapping[str, Any]]) -> None:
-        """Commit the updates. Log and skip an unreadable update, so that it can't block others. Raises Unavailable."""
+        """Commit the updates. If an update can't be read, log it and commit the others. Raises Unavailable."""
         try:
             return await self._inbox.keep(updates)
         except _UNREADABLE:
@@ -112,10 +115,11 @@ class Poller:
                     _log.error("telegram.unreadable", {"update": number, "why": type(error).__name__})
 
     def _patience(self) -> int:
-        """Return the seconds to poll: 0 until Telegram has answered once, to find out quickly whether it answers.
+        """Return how many seconds the next poll waits for updates.
 
-        If another poller took our updates, poll for the whole time, because only a full long poll shows that the other
-        poller is gone.
+        At the start and after trouble, the result is 0, to find out quickly whether Telegram answers. If another poller
+        took our updates, the result is the whole time, because only a full long poll shows that the other poller is
+        gone.
         """
         return 0 if self.trouble and not self._rivalled else self._poll_s
 
@@ -146,6 +150,6 @@ def _is_numbered(update: Any) -> bool:
 def secret_fits(given: str | None, secret: str) -> bool:
     """Return whether a webhook request has the configured secret.
 
-    The comparison takes constant time, and comes before anything is parsed.
+    The comparison takes the same time for every wrong secret. It comes before anything of the request is parsed.
     """
     return hmac.compare_digest((given or "").encode(), secret.encode())

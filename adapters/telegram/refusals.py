@@ -1,5 +1,5 @@
-"""Telegram's refusals: an error class for each refusal that the service handles, and a remedy for each refusal that
-people can mend.
+"""Telegram's refusals: an error class for each refusal that the service handles, and a sentence with the
+remedy for each refusal that people can do something about.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _REMEDIES: Mapping[str, str] = {
     "invalid token": "remedy.telegram.token",
     "was rejected by the server": "remedy.telegram.token",
 }
-#: Remedies for refusals that Telegram would give to every message to the same place.
+#: Remedies for refusals that Telegram gives to every message to a place, whatever its content.
 _OF_PLACES = frozenset(
     {"remedy.telegram.member", "remedy.telegram.chat", "remedy.telegram.rights", "remedy.telegram.topic"}
 )
 
 
 def reason(error: TelegramError) -> str:
-    """Return the reason of an error in one line, without a full stop and without the token."""
+    """Return the text of Telegram's error in one line, without a full stop and without the token."""
     if isinstance(error, InvalidToken):
         return say("trouble.telegram.token")
     return mask(" ".join(error.message.split())).rstrip(".")
@@ -71,12 +71,12 @@ def trouble_of(error: TelegramError) -> str:
 
 
 def is_of_place(said: str) -> bool:
-    """Return whether the error text means that no message at all can be sent to that place."""
+    """Return whether the error text means that the bot can send no message at all to the place."""
     return remedy(said) in _OF_PLACES
 
 
 class UnchangedError(PlatformError):
-    """Telegram refused an edit because the message has this content already."""
+    """Telegram refused an edit because the message already has the new content."""
 
 
 class UnparsedError(PlatformError):
@@ -97,7 +97,7 @@ class MovedError(PlatformError):
 
 @asynccontextmanager
 async def explained() -> AsyncIterator[None]:
-    """Raise Telegram's errors as PlatformError, which says whether the error may pass and when to retry."""
+    """Raise Telegram's errors as PlatformError, which says whether and when a retry may help."""
     try:
         yield
     except RetryAfter as error:

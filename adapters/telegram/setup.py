@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from adapters.telegram.settings import TelegramSettings
 
-#: Commands, each with the text that people see beside it, by language (an ISO 639-1 code, or '' for all other
-#: languages).
+#: Language -> the bot's commands, each with the description that people see. The language is an ISO 639-1 code, or ''
+#: for all other languages.
 COMMANDS: Mapping[str, Mapping[str, str]] = {
     "": {
         "pending": "What waits for an answer",
@@ -82,7 +82,7 @@ DESCRIPTIONS: Mapping[str, str] = {
 
 
 async def set_up(bot: Bot, settings: TelegramSettings) -> list[str]:
-    """Set Telegram up as configured. Return a line for each setting: that it was changed, or was right already.
+    """Set Telegram up as the settings say. Return a line for each setting: it was changed, or it was right already.
 
     Raises TelegramError and SettingsError.
     """
@@ -114,7 +114,9 @@ async def _webhook(bot: Bot, settings: TelegramSettings) -> str:
 
 
 def missing(settings: TelegramSettings) -> str:
-    """Return a sentence about the first thing that a webhook lacks, or '' if it lacks nothing. Raises SettingsError."""
+    """Return a sentence about the first setting that is missing for a webhook, or '' if none is missing. Raises
+    SettingsError.
+    """
     if not settings.webhook_url:
         return say("setting.telegram.webhook.url")
     if not settings.secret("webhook_secret"):
@@ -147,7 +149,10 @@ async def _commands(bot: Bot, language: str, texts: Mapping[str, str]) -> str:
 
 
 async def _texts(bot: Bot, language: str, text: str) -> str:
-    """Set the description (shown in an empty chat) and the short description (shown in the profile)."""
+    """Set the description (shown in an empty chat) and the short description (shown in the profile) to `text`.
+
+    Return a line that says whether something was changed.
+    """
     name = say("deploy.telegram.descriptions", language=language or "default")
     long = (await bot.get_my_description(language_code=language)).description
     short = (await bot.get_my_short_description(language_code=language)).short_description

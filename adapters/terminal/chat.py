@@ -32,10 +32,10 @@ _MOST_TOLD = 1000
 class TerminalChat:
     """The screen of one person. `show` prints text. If `width` is None, cards are plain text.
 
-    `last` is the ref that the latest message on the screen is about, or None if it is about no call. Lines that the
-    person types don't count. `begun_at` is the time at which the person began the line that is being handled. `wording`
-    returns the wording in the person's language. `screen` is the window in which a decided card replaces its box. If it
-    is None, shown text is never replaced.
+    `last` is the ref of the call that the text printed last is about, or None. Lines that the person types don't count
+    as printed. `begun_at` is the time at which the person began the line that is being handled. `wording` returns the
+    wording in the person's language. `screen` is the window in which a decided card replaces the box of the pending
+    card. If `screen` is None, printed text is never replaced.
     """
 
     def __init__(
@@ -64,9 +64,9 @@ class TerminalChat:
         self.begun_at: datetime | None = None
 
     def latest(self, place: str, before: str | None) -> str | None:  # noqa: ARG002 - a terminal has one place, and no message ids
-        """Return the ref of the call that the latest message is about, or None.
+        """Return the ref of the call that the text printed last is about, or None.
 
-        The result is None too if the person began the line before that message was printed.
+        The result is None too if the person began the line before that text was printed.
         """
         shown_at = self.shown.get(self.last or "")
         begun_at = self.begun_at
@@ -91,8 +91,8 @@ class TerminalChat:
     def outcome(self, call: Call, *, whole: bool) -> None:
         """Show the outcome of a call, once. `whole` adds the tool's output.
 
-        A rejection is shown again when its reason arrives, or can't arrive any more. Without a screen, a rejection
-        isn't shown to the person who rejected, because the answer to their reply says the same.
+        A rejection is shown a second time when its reason arrives, or when no reason can arrive any more. Without a
+        screen, a rejection isn't shown to the person who rejected, because the answer to their reply says the same.
         """
         told = (call.ref, call.status, call.reason)
         rejected_here = call.decision is Decision.REJECTED and call.decided_by == self._reader
@@ -127,7 +127,7 @@ class TerminalChat:
         return ""
 
     def shows_rejection(self, call: Call) -> bool:
-        """Return whether this rejection, with this reason, is the latest that the screen shows."""
+        """Return whether the latest outcome on the screen is this person's rejection of this call with this reason."""
         shown = self._shown_rejected
         return shown is not None and (shown.ref, shown.reason) == (call.ref, call.reason)
 
@@ -154,9 +154,9 @@ class TerminalChat:
         answers: str | None = None,  # noqa: ARG002
         press: str | None = None,  # noqa: ARG002
     ) -> None:
-        """Say that a rejection may have a reason, or that a question needs an answer in words.
+        """Ask for the reason of a rejection, or for an answer in words to a question.
 
-        For an approval that needs a reason, the card has said so already.
+        Do nothing for an approval that needs a reason, because the card has asked for the reason already.
         """
         if is_question(call):
             self.say(self._wording().say("answer.question.needed", short=call.short), call.ref)
@@ -187,7 +187,9 @@ class TerminalChat:
         """Do nothing, because only one person is at a terminal."""
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
-        """Print an alert, which must not be missed. Other answers are on the screen already, or will be soon."""
+        """Print an alert, which must not be missed. Do nothing for other answers, because the outcome of the call is
+        printed anyway.
+        """
         if alert and text:
             self.say(text, press)
 

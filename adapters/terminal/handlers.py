@@ -1,7 +1,8 @@
 """Translates lines typed at a terminal into neutral events, and does nothing else.
 
-A key (`a`, `r`, `d`) counts only as a whole line. A single key press can't count, because refusals begin with the same
-letters ("abort", "absolutely not"). A line that was begun before the card appeared never answers that card.
+A key (`a` for approve, `r` for reject, `d` for details) counts only if the line has nothing else. A single key press
+can't count, because refusals begin with the same letters ("abort", "absolutely not"). A line that was begun before the
+card appeared never answers that card.
 """
 
 from __future__ import annotations
@@ -21,14 +22,17 @@ if TYPE_CHECKING:
     from hitl.proof.keyring import Keyring
 
 KEYS: Mapping[str, Verb] = {"a": Verb.APPROVE, "r": Verb.REJECT, "d": Verb.DETAILS}
-#: If a key can't be about the latest card, the reader gets these words in its place, as if the person had typed them.
+#: If there is no card for a key to act on, the reply reader gets one of these words, as if the person had typed it.
 _IN_WORDS: Mapping[str, str] = {"a": "yes", "r": "no", "d": "details"}
 
 
 def understand(
     line: str, *, identity: str, place: str, at: datetime, card: Call | None, waits: bool, keys: Keyring
 ) -> Heard:
-    """Return the event for a typed line. A key decides the call `card`. `waits` says whether any call is pending."""
+    """Return the event for a typed line. If the line is a key, the event is a button press on the call `card`.
+
+    Without a `card`, or for any other line, the event is a text. `waits` says whether any call is pending.
+    """
     key = line.strip().casefold()
     verb = KEYS.get(key)
     if verb and card:

@@ -1,4 +1,5 @@
-"""Cards as text for a terminal: beside a coloured bar on a TTY, plain lines elsewhere. All functions are pure.
+"""Cards as text for a terminal: with a coloured bar on the left on a TTY, as plain lines elsewhere. All functions are
+pure.
 
 A bar on the left works in every font, at every width from 40 columns, and without colour. The parts of a Card contain
 visible text only, so nothing in them can move the cursor or change a colour.
@@ -55,7 +56,7 @@ def box(
 ) -> str:
     """Return the card of a pending call with a bar on its left. The card begins with the risk.
 
-    The card fits `width` columns, but is laid out for at least 40 and at most 88.
+    The card is `width` columns wide, but at least 40 and at most 88.
     """
     shown = card(call, names, Way.KEYS, reader=reader, wording=wording)
     inner = max(_NARROWEST, min(width, _WIDEST)) - 2
@@ -85,12 +86,10 @@ def _title(shown: Card, wording: Wording) -> str:
 
 
 def fitted(text: str, width: int) -> str:
-    """Return text for a TTY, in lines of at most `width` columns.
-
-    So the returned text takes as many rows as it has lines.
+    """Return text for a TTY, in lines of at most `width` columns. Each line takes exactly one row of the screen.
 
     Plain lines are broken between words. A line with colours is laid out already, so it is only broken where it is too
-    wide. Tabs become blanks, because a terminal's own tab stops would make a line wider than it looks here.
+    wide. Tabs become blanks, because a terminal's own tab stops would make a line wider than we count.
     """
     return "\n".join(piece for line in text.split("\n") for piece in _pieces(line, width))
 
@@ -144,8 +143,9 @@ def _broken(text: str, width: int) -> Iterator[str]:
 def countdown(call: Call | None, more: int, now: datetime, width: int, wording: Wording = IN_ENGLISH) -> str:
     """Return the bottom line: the request that the keys act on, the time that is left, and the keys.
 
-    `more` is the number of other pending requests. A narrow window first shortens the names of the keys, then leaves
-    out the other requests, and last the keys. The line never names the key to approve without the key to reject.
+    `more` is the number of other pending requests. In a narrow window, the names of the keys are shortened first. Then
+    the number of other requests is left out, and last the keys. The line never names the key to approve without the key
+    to reject.
     """
     if call is None:
         return ""
@@ -159,14 +159,14 @@ def countdown(call: Call | None, more: int, now: datetime, width: int, wording: 
     return next((text for text in told if wcswidth(text) <= width), told[-1])
 
 
-#: The variants of the bottom line, from the widest to the narrowest. Each comes without and with the number of other
-#: requests.
+#: The catalogue keys of the bottom line's variants, from the widest to the narrowest: first without the number of other
+#: requests, then with it.
 _PLAIN = ("terminal.left", "terminal.left", "terminal.narrow", "terminal.left", "terminal.narrow")
 _COUNTED = (
     *("terminal.left.more", "terminal.left.more", "terminal.narrow.more"),
     *("terminal.left.more", "terminal.narrow.more"),
 )
-#: For each variant of the bottom line, the names of the keys.
+#: For each variant of the bottom line, the catalogue key of the text that names the keyboard keys.
 _KEYS = (
     *("terminal.keys", "terminal.keys.short", "terminal.keys.narrow"),
     *("terminal.keys.shortest", "terminal.keys.shortest"),
@@ -183,13 +183,15 @@ class _Line(Struct, frozen=True):
     text: str
     indent: str = ""
     style: str = ""
-    #: The further indentation of the rows after the first, if the line is broken. It keeps the rest of a broken line
-    #: from looking like a separate line.
+    #: If the line is broken, the rows after the first get this further indentation, so that they don't look like
+    #: separate lines.
     hang: str = ""
 
 
 def _parts(shown: Card, wording: Wording) -> Iterator[_Line]:
-    """Return the lines of a card. Every line of text from an agent is indented; only our text starts at the bar."""
+    """Return the lines of a card. Every line of text from an agent is indented; only the service's own text starts
+    right after the bar.
+    """
     yield _Line(f"{shown.headline}{':' if shown.parts else ''}", style=_BOLD)
     yield from _thing(shown.parts)
     yield from (_Line(text) for text in (shown.below, shown.place) if text)
@@ -213,7 +215,8 @@ def thing(parts: Sequence[Part], width: int) -> Iterator[str]:
 
 
 def _thing(parts: Sequence[Part]) -> Iterator[_Line]:
-    """Yield the lines of the request. A short value is beside its name; anything else is on separate lines.
+    """Yield the lines of the request. A short value follows its name in the same line; anything else is on separate
+    lines.
 
     Each line of a block has a bar before it, so that it doesn't look like an argument. Two kinds of blocks have no bar:
     a first block of one line, such as a command, and a diff, whose lines begin with signs.

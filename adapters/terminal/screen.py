@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-#: The number of lines at the bottom that this module doesn't write: the line that is being typed, and the bar with the
-#: keys.
+#: The number of rows at the bottom that other code writes: the line that is being typed, and the bar with the keys.
 _BELOW = 3
 
 
@@ -36,7 +35,7 @@ class _Item(Struct, frozen=True):
 class Screen:
     """A terminal window.
 
-    `write` gets a number of lines to erase above the line that is being typed, and a text to show.
+    `write` is a function: it erases a number of lines above the line that is being typed, and shows a text.
     """
 
     def __init__(self, write: Callable[[int, str], None], size: Callable[[], os.terminal_size]) -> None:
@@ -44,8 +43,8 @@ class Screen:
         self._size = size
         #: The width at which the texts of `_items` were shown.
         self._columns = 0
-        #: The texts that were shown since the oldest open box appeared. If the width has changed after that, these are
-        #: the texts since the change. The list is empty if no box is open.
+        #: The texts that were shown since the oldest open box appeared, or since the width last changed. The list is
+        #: empty if no box is open.
         self._items: list[_Item] = []
         self._open: set[str] = set()
 

@@ -1,4 +1,4 @@
-"""Finds the call of a pressed button by the button's data, and keeps every copy of a card up to date."""
+"""Finds the call of a pressed button by the button's data, and corrects messages that are second copies of a card."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Cards:
-    """Handles presses on the cards of one surface, and second messages that show the same card."""
+    """Finds the calls of presses on the cards of one surface, and handles second messages that show the same card."""
 
     def __init__(self, voice: Voice) -> None:
         self._voice = voice
@@ -31,8 +31,9 @@ class Cards:
     async def pressed(self, heard: Press) -> tuple[Verb, Call, str]:
         """Return the verb of a button press, its call, and the route of its card.
 
-        If an approver presses and the card's message is unknown, the message is stored. Nobody else may make the
-        service edit another message. Raises InvalidConfirmation.
+        If the store doesn't know the card's message, and an approver pressed, the message is stored as the card, so
+        that the service edits it later. Other people can't make the service edit a message in this way. Raises
+        InvalidConfirmation.
         """
         verb, call, route, known = await self._sealed(heard)
         if not known and self._voice.gate.access.is_approver(self._voice.principal(heard), call):
@@ -42,8 +43,8 @@ class Cards:
     async def echo(self, heard: Echo) -> None:
         """Handle a card of the service that the platform sends back. The service may not know that this card was sent.
 
-        This method decides no call. The first known message is the card. A second message is edited to say that the
-        other card counts. A message without valid button data is no card.
+        This method decides no call. The first message that the store knows is the card. A second message is edited to
+        say that the first one counts. A message without valid button data is ignored.
         """
         try:
             _, call, route, known = await self._sealed(heard)
@@ -56,9 +57,9 @@ class Cards:
         await self._adopt(heard, call, route)
 
     async def correct(self, heard: Press, route: str, answer: Answer) -> None:
-        """Edit the pressed message if it is a second card of a decided call.
+        """If the pressed message is a second card of a decided call, edit the message.
 
-        The outbox can't edit it, because only the first card is stored.
+        The outbox doesn't edit it, because only the first message is stored as the card.
         """
         call = answer.call
         if call is None or not heard.message or isinstance(answer.error, NotApprover):
@@ -69,8 +70,8 @@ class Cards:
                 self._service.follow(call, partial(self._talker.update, route, heard.message))
 
     async def _sealed(self, heard: Press | Echo) -> tuple[Verb, Call, str, bool]:
-        """Return the verb, the call and the card's route from button data, and whether the pressed message is known as
-        a card.
+        """Return the verb, the call and the card's route from button data, and whether the store knows the message as
+        the card of this call.
 
         A client may send any data. Raises InvalidConfirmation for data that the service didn't make or that belongs to
         another card.
@@ -92,7 +93,8 @@ class Cards:
     async def _adopt(self, heard: Press | Echo, call: Call, route: str) -> None:
         """Store a message as the card of a call, if no message of that card is known on the route.
 
-        In this case the platform has posted the card, but its answer with the message id was lost.
+        The store has no message of the card if the platform posted the card, but the platform's answer with the message
+        id was lost.
         """
         wanted = route in call.routes and not (await self._store.cards(call.ref)).get(route)
         if heard.message and wanted:

@@ -78,8 +78,8 @@ class Commands:
     async def _for(self, heard: Command) -> list[Call]:
         """Return the pending requests that the person may see.
 
-        In a private chat, these are the requests of all places. In any other place, these are the requests of that
-        place.
+        In a private chat, these are requests of all places: those that the person may approve or has asked for. In any
+        other place, these are the requests of that place.
         """
         access, calls = self._gate.access, await self._store.pending()
         if not self._voice.is_private(heard):
@@ -88,7 +88,9 @@ class Commands:
         return [call for call in calls if access.is_approver(principal, call) or access.asked(principal, call)]
 
     async def _line(self, heard: Command, call: Call, *, linked: bool) -> str:
-        """Return the headline of a request. If `linked`, the address of its card follows."""
+        """Return the headline of a request with its short ref. With `linked`, the address of its card follows on the
+        next line.
+        """
         wording = self._voice.wording(heard)
         await self._gate.ready_to_list(call, wording)
         head = f"{SIGNS[call.verdict.risk]} {headline(call, self._gate.names, wording)}"
@@ -96,7 +98,7 @@ class Commands:
         return "\n".join([told, *(await self._links(call) if linked else [])])
 
     async def _sessions(self, heard: Command) -> str:
-        """Return the agents' sessions whose pending requests the person may see (`_for`), as text."""
+        """Return the text about the agents' sessions whose pending requests the person may see (see `_for`)."""
         wording, private = self._voice.wording(heard), self._voice.is_private(heard)
         lines: list[str] = []
         for session in waiting_sessions(await self._for(heard)):
@@ -106,7 +108,7 @@ class Commands:
         return "\n".join(lines) or wording.say("chat.sessions.nowhere" if private else "chat.sessions.none")
 
     async def _links(self, call: Call) -> list[str]:
-        """Return the address of the call's card on this surface, if it has one and the platform gives addresses."""
+        """Return a list with the address of the call's card on this surface. Without an address, the list is empty."""
         cards = await self._store.cards(call.ref)
         surface = self._voice.surface.name
         links = [

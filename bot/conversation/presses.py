@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from hitl.events import Press
 
 _log = logging.getLogger(__name__)
-#: Seconds. If deciding takes longer, the press is answered without its outcome, and the outcome follows as a message.
+#: If a decision takes more seconds than this, the press is answered without the outcome, and the outcome follows as a
+#: message.
 PRESS_WITHIN_S = 1.0
 #: The number of cards for which we remember that their details were shown.
 _SHOWN = 10_000
-#: Kinds of answers that are shown as an alert, because the person who pressed must not miss them.
+#: Results of a press that are shown as an alert, because the person who pressed must not miss them.
 _ALERTS = frozenset({Came.REFUSED, Came.CONFIRM, Came.DETAILS_NEEDED, Came.REASON_NEEDED})
 
 
@@ -42,7 +43,8 @@ class Presses:
         self._service = voice.service
         self._talker = voice.talker
         self._toasts = voice.surface.toasts
-        #: Card -> a hash of its details, for each card whose details everybody in the conversation can read below it.
+        #: Id of a card's message -> a hash of the details, for each card below which everybody in the conversation can
+        #: read the details.
         self._shown: FIFOCache[str, int] = FIFOCache(_SHOWN)
         #: A lock for each card, held while its file is sent.
         self._attaching: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -77,8 +79,8 @@ class Presses:
     async def _look(self, heard: Press, route: str, reply: Reply) -> Answer:
         """Show a whole call to the person who pressed Details.
 
-        The record gets a line only if the call was really shown, because an approval of a cut card counts only after
-        that line.
+        Return the gate's answer. The record gets a line only if the call was really shown: if a card leaves out a part
+        of the call, an approval counts only after that line.
         """
         answer, wording = await self._voice.gate.peek(reply), self._voice.wording(heard, alone=True)
         seen = answer.came is Came.DETAILS
@@ -98,9 +100,10 @@ class Presses:
         return answer
 
     async def _showed(self, heard: Press, route: str, call: Call, file: File) -> bool:
-        """Show the details, and return True. If the platform refuses them for good, tell the person, and return False.
+        """Show the details to the person who pressed. Return whether they were shown.
 
-        Raises PlatformError for errors that may pass.
+        If the platform refuses the details for good, tell the person. Raises PlatformError for errors after which a
+        retry may help.
         """
         try:
             await self._talker.show(route, file, about=call.ref, press=heard.press)
@@ -127,8 +130,7 @@ class Presses:
         """Send the details as a file below the pressed card if the card leaves out a part of the call.
 
         Each card gets its file only once: the record says whether the card has its file. If the file can't be sent,
-        tell the person who pressed. By then the person has seen the details, and the next press tries to send the file
-        again.
+        tell the person who pressed, who has seen the details anyway. The next press tries again to send the file.
         """
         file = file_below(call, self._voice.gate.names, self._voice.gate.people.wording(route))
         card = heard.message
@@ -157,9 +159,9 @@ class Presses:
         return any(line.event == Event.ATTACHED and data_of(line.data).get("card") == card for line in lines)
 
     async def _toasted(self, heard: Press, reply: Reply) -> tuple[Answer, bool]:
-        """Decide by a press.
+        """Decide by a press, on a platform that shows the answer to a press as a short notice.
 
-        Return the answer, and whether the answer was sent already. The platform allows only one reply to a press.
+        Return the gate's answer, and whether the person got it. The platform allows only one notice for each press.
         """
         press = str(heard.press)
         deciding = asyncio.ensure_future(self._service.decide(reply))
@@ -176,7 +178,7 @@ class Presses:
         """After a press, ask for a reason if an approval needs a reason, or if the person may still explain a
         rejection.
 
-        In any other case, send the answer, unless it was sent already.
+        In any other case, send the answer, unless `told` says that the person has it already.
         """
         call = answer.call
         if call is None:

@@ -1,7 +1,7 @@
 """Routes each event of a surface: presses, words and commands to the gate, other texts to the agent.
 
-This module has no code for single platforms. Each surface brings its declaration and a `Talker` (which sends its
-messages), and passes `Heard` events to `handle`.
+This module has no code for single platforms. Each surface has a declaration and a `Talker`, which sends its messages.
+It passes its events (`Heard`) to `handle`.
 """
 
 from __future__ import annotations
@@ -58,14 +58,16 @@ class Router:
         }
 
     def listen(self, surface: str) -> None:
-        """Begin to deliver messages of agents' turns in conversations of this surface, and continue the open turns
+        """Begin to deliver the messages of agents' turns in the conversations of this surface. Continue the open turns
         there.
         """
         if self._stored is not None:
             self._stored.listen(surface, self._voice)
 
     def leave(self, surface: str) -> None:
-        """Stop delivering the messages of agents' turns on this surface. The turns there stay open."""
+        """Stop delivering the messages of agents' turns on this surface. Open turns wait until `listen` is called
+        again.
+        """
         if self._stored is not None:
             self._stored.leave(surface, self._voice)
 
@@ -76,9 +78,9 @@ class Router:
         await (self._barred if heard.barred else self._acts[type(heard)])(heard)
 
     async def _barred(self, heard: Heard) -> None:
-        """Record an event that can't decide a call, whoever sent the event.
+        """Record an event that can't decide a call because of its `barred` reason, whoever sent the event.
 
-        Answer the event if it was meant for the service.
+        If the event was meant for the service, send the reason to the person.
         """
         about, reaction = await self._voice.about(heard), isinstance(heard, Reaction)
         if reaction and not (about and about.place):
@@ -89,7 +91,7 @@ class Router:
         await self._voice.say_barred(heard, await self._voice.store.get(about.ref) if about else None)
 
     async def _page_turned(self, heard: PageTurned) -> None:
-        """Show another page of a text to a person who may see the call."""
+        """Show a page of a call's details to the person who turned to it, if this person may see the call."""
         call = await self._voice.store.get(heard.ref)
         if call is not None and self._voice.may_see(heard, call):
             await self._voice.show(heard, call)
@@ -101,7 +103,7 @@ class Router:
             await self._voice.service.moved(heard.conversation, heard.moved_to)
 
     async def _began_as(self, conversation: str) -> str:
-        """Return the first name of a conversation, however often the platform has renamed it since."""
+        """Return the name that a conversation had when it began, however often the platform has renamed it since."""
         moves = {new: old for old, new in (await self._voice.store.moves()).items()}
         while conversation in moves:
             conversation = moves.pop(conversation)

@@ -3,7 +3,7 @@
 A turn is stored before it begins. The turns of one conversation run one at a time.
 
 There is one `StoredTurns` for all surfaces. A turn needs a voice (`Voice`) to send its messages. While the turn's
-surface has no voice, as after a terminal was closed, the turn stays open.
+surface has no voice, for example because a terminal was closed, the turn isn't done and waits.
 """
 
 from __future__ import annotations
@@ -62,14 +62,13 @@ class StoredTurns:
         self._store = service.store
         self._voices: dict[str, list[Voice]] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
-        #: Calls that are being recorded. If the turn is stopped while a call is being recorded, that call must be found
-        #: and withdrawn.
+        #: The tasks that are recording calls. If a turn is stopped meanwhile, its call must be found and withdrawn.
         self.asking: set[asyncio.Task[Submitted]] = set()
         #: Limits explanations to one explanation a minute for each call.
         self._explained = Patience(time.monotonic)
         self._said: FIFOCache[str, deque[tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
-        #: Id of each message that was said to other people -> (conversation, line). A thread may begin below such a
-        #: message.
+        #: Id of each message that a person wrote to other people -> (conversation, (author, text)). A thread may begin
+        #: below the message.
         self._roots: FIFOCache[str, tuple[str, tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
 
     @property
@@ -86,7 +85,7 @@ class StoredTurns:
         self._service.accompany(self._resume())
 
     def leave(self, surface: str, voice: Voice) -> None:
-        """Remove a voice. The turns of a conversation that has no other voice stay open."""
+        """Remove a voice. If a conversation has no other voice, its turns wait until it has one."""
         voices = self._voices.get(surface, [])
         if voice in voices:
             voices.remove(voice)
@@ -99,9 +98,11 @@ class StoredTurns:
             _log.error("turn.not_resumed", {"why": error.message})
 
     def overheard(self, place: str, principal: str, text: str, message: str | None = None) -> None:
-        """Remember a text that was said to other people, so that the agent gets it as a quotation in the next turn.
+        """Remember a text that a person wrote to other people. In its next turn, the agent gets the text as a
+        quotation.
 
-        The texts are in memory only. If a turn begins in the thread below a message, the agent gets this message too.
+        The texts are in memory only. If a turn begins in the thread below the text's message, the agent gets the text
+        too.
         """
         lines = self._said.get(place) or deque(maxlen=_LINES)
         self._said[place] = lines
@@ -116,7 +117,8 @@ class StoredTurns:
         return principal if name == principal else f"{name} ({principal})"
 
     def _said_before(self, heard: Text) -> tuple[tuple[str, str], ...]:
-        """Return the texts in a conversation since the last turn, and forget them.
+        """Return the author and the text of what people wrote in a conversation since the last turn, and forget these
+        texts.
 
         If the conversation is a thread below a message, that message comes first.
         """
@@ -140,9 +142,10 @@ class StoredTurns:
         self._work(place)
 
     def explain(self, heard: Text, call: Call, voice: Voice) -> bool:
-        """Have the agent answer a person's question about one of its pending calls, once a minute for each call.
+        """Let the agent answer a person's question about one of the agent's pending calls, once a minute for each call.
 
-        Return False if the call isn't the agent's, isn't pending, or was explained within the last minute.
+        Return whether the agent answers. It doesn't if another agent asked for the call, if the call isn't pending, or
+        if it was explained within the last minute.
         """
         mine = call.agent == self.agent.name and (call.key or "").startswith(_KEYS) and call.status is Status.PENDING
         if not mine or not self._explained.admits(call.ref):
@@ -153,8 +156,8 @@ class StoredTurns:
     async def _explain(self, heard: Text, call: Call, voice: Voice) -> None:
         """Send the agent's answer to a person's question about a card.
 
-        `framed` marks the answer as the agent's words. The answer's message is bound to no call, so a yes to it
-        approves nothing.
+        `framed` marks the answer as the agent's words. The answer's message belongs to no call, so a yes to it approves
+        nothing.
         """
         try:
             turns = await self._store.open_turns()
@@ -172,9 +175,9 @@ class StoredTurns:
             _log.warning("turn.not_explained", {"ref": call.ref, "why": str(error)})
 
     async def stop(self, heard: Text, voice: Voice) -> bool:
-        """In a conversation, end the turns that this person may end, and tell people so.
+        """In the conversation of a text, end the turns that its author may end, and send people a message about this.
 
-        Return whether there was such a turn.
+        Return whether there was a turn to end.
         """
         withdrawn = await self._end(heard)
         if withdrawn is None:
@@ -186,7 +189,7 @@ class StoredTurns:
     async def forget(self, heard: Heard, voice: Voice) -> None:
         """Begin a conversation again: the next turn knows nothing of the earlier turns there.
 
-        The turns that this person may end are ended. Another person's turn goes on, and is forgotten after its end.
+        The turns that this person may end are ended. Another person's turn goes on, and later turns know nothing of it.
         """
         place, withdrawn = heard.conversation, await self._end(heard, forget=True)
         self._said.pop(place, None)
@@ -201,8 +204,8 @@ class StoredTurns:
         """In a conversation, end the turns that this person may end. Return the number of their calls that were
         withdrawn.
 
-        A turn may be ended by its requester and by operators. Returns None if this person may end no turn. With
-        `forget`, the ended turns leave no state to the next turn.
+        A turn may be ended by its requester and by operators. Return None if this person may end no turn. With
+        `forget`, the next turn doesn't get the state of the ended turns.
         """
         access, principal = self._service.gate.access, self._service.gate.people.principal(heard.identity)
         turns = [turn for turn in await self._store.open_turns() if turn.place == heard.conversation]
@@ -217,13 +220,13 @@ class StoredTurns:
         for turn in mine:
             withdrawn += await self._withdraw(turn, heard.identity)
             kept = await self._as_kept(turn)
-            # A turn that never began has no state. Then the next turn gets the state of the turn before it.
+            # A turn that never began has no state. In this case, the next turn gets the state of the turn before it.
             state = kept.state or state
             await self._store.keep_turn(replace(kept, state=b"" if forget else state, done=True))
         return withdrawn
 
     async def _as_kept(self, turn: KeptTurn) -> KeptTurn:
-        """Return the stored state of a turn, because it may have advanced since `turn` was read."""
+        """Read the turn from the store again, and return it: it may have advanced since `turn` was read."""
         return next((kept for kept in await self._store.open_turns() if kept.id == turn.id), turn)
 
     async def _withdraw(self, turn: KeptTurn, identity: str) -> int:
@@ -240,7 +243,9 @@ class StoredTurns:
         return count
 
     def _work(self, place: str) -> None:
-        """Begin to run the turns of a conversation, unless they are running or there is no voice to send messages."""
+        """Begin to run the turns of a conversation, unless they are running already or no voice can send their
+        messages.
+        """
         if place not in self._running and self.voices(place):
             self._running[place] = self._service.accompany(self._through(place))
 
@@ -269,7 +274,7 @@ class StoredTurns:
     async def _take(self, kept: KeptTurn) -> None:
         """Run a turn to its end, and send its outcome. If the platform fails, wait and retry.
 
-        Raises Unavailable.
+        Raises Unavailable if the store fails.
         """
         last = await self._store.last_turn(kept.place)
         turn, pauses, unsaid = _Turn(self._service, self, kept, last.state if last else b""), Backoff(), 0
@@ -293,14 +298,14 @@ class StoredTurns:
             await self._store.keep_turn(replace(turn.kept, done=True))
 
     def voices(self, place: str) -> Sequence[Voice]:
-        """Return the voices for a conversation, or () while its surface has no voice."""
+        """Return the voices that send messages in a conversation. Return () while its surface has no voice."""
         return tuple(self._voices.get(place.partition(":")[0], ()))
 
 
 class _Turn:
     """Implements `hitl.ports.StoredTurn`.
 
-    `heard` becomes False if a message of the turn couldn't be sent because the conversation had no voice.
+    `heard` becomes False if the conversation had no voice for a message of the turn. Then the turn stays open.
     """
 
     def __init__(self, service: Service, turns: StoredTurns, kept: KeptTurn, before: bytes) -> None:
@@ -369,8 +374,8 @@ class _Turn:
 
         Return the call when it has ended.
 
-        An earlier call is found by its idempotency key alone. Its arguments aren't compared, because the earlier run
-        may have changed what they name, such as a file.
+        An earlier call is found by its idempotency key alone. Its arguments aren't compared: they may differ now,
+        because the earlier run may have changed a file that they describe.
         """
         key = _key(self.kept, name)
         call = await self._service.store.by_key(self.on_behalf_of, key)
@@ -424,7 +429,9 @@ async def show_working(voices: Sequence[Voice], place: str) -> None:
 
 
 def framed(agent: str, text: str, wording: Wording) -> str:
-    """Return an agent's text for people: each line after a bar, secrets masked, the middle cut out if it is long."""
+    """Return an agent's text for people: under the agent's name, each line after a bar, secrets masked, a long text
+    cut.
+    """
     shown = cut_middle(mask(visible(text.strip())), _SHOWN, wording).text
     return "\n".join([wording.say("model.says", agent=agent), *(f"│ {line}" for line in shown.splitlines())])
 
@@ -432,7 +439,7 @@ def framed(agent: str, text: str, wording: Wording) -> str:
 def _name(heard: Heard) -> str:
     """Return the id of the turn that an event begins: the event's own id, or a random id for an event without an id.
 
-    An event that comes twice has the same id each time, so it begins only one turn.
+    If the same event comes twice, both have the same id, and begin only one turn.
     """
     return ":".join(heard.event) if heard.event else f"{heard.conversation}:{secrets.token_hex(8)}"
 
@@ -448,7 +455,8 @@ def _key(turn: KeptTurn, name: str) -> str:
 def _is_of(turn: KeptTurn, call: Call) -> bool:
     """Return whether the turn asked for the call.
 
-    A key alone doesn't prove that, because any caller chooses its own keys.
+    The call's idempotency key alone doesn't prove this, because each caller chooses its own keys. So the requester and
+    the origin are compared too.
     """
     asked_here = (call.requester, call.origin) == (turn.requester, turn.place)
     return asked_here and (call.key or "").startswith(_key(turn, ""))

@@ -37,10 +37,11 @@ _ABOUT = re.compile(
 _STOP = re.compile(r"stop[.!]*")
 #: Matches the words that make the agent forget a conversation.
 _NEW = re.compile(r"(?:new|reset)[.!]*")
-#: An agent gets at most this many lines of a conversation. The lines of at most this many conversations are remembered.
+#: An agent gets at most this many of the latest texts of a conversation. The texts of at most this many conversations
+#: are remembered.
 _LINES, _CONVERSATIONS = 50, 1000
-#: Seconds. If an agent takes longer to ask for its first call, the next events of its conversation are handled without
-#: waiting for that call.
+#: If an agent needs more seconds than this to ask for its first call, the next events of its conversation no longer
+#: wait for that call.
 _BEGUN_WITHIN_S = 30.0
 #: The reply reader's reasons why a question is neither yes nor no.
 _QUESTIONS = (Doubt.QUESTION, Doubt.QUESTION_WORDS)
@@ -57,15 +58,16 @@ class Turns:
         self._history: FIFOCache[str, deque[Line]] = FIFOCache(_CONVERSATIONS)
 
     def is_for_agent(self, heard: Text) -> bool:
-        """Return whether a text that decides nothing is a command to the agent.
+        """Return whether a text is a command or a question to the agent. The caller has found that the text decides no
+        call.
 
-        If the text is no such command, it counts as an unclear answer to a card.
+        Any other text counts as an unclear answer to a card.
         """
         listens = heard.addressed or heard.overheard
         return listens and (_is_question(heard.text) or (self._stored is None and self._agent.understands(heard.text)))
 
     async def stopped(self, heard: Text) -> bool:
-        """If the text is "stop" and its author may end the agent's turn there, end the turn.
+        """If the text is "stop" and its author may end the agent's turn in this conversation, end the turn.
 
         Return whether a turn was ended.
         """
@@ -74,7 +76,8 @@ class Turns:
         return await self._stored.stop(heard, self._voice)
 
     async def renewed(self, heard: Text) -> bool:
-        """If the text is "new" and its author may start turns there, make the agent forget the conversation.
+        """If the text is "new" or "reset" and its author may start turns in this conversation, let the agent forget the
+        conversation.
 
         Return whether the agent forgot the conversation. In a private chat or a thread with an open question, the word
         is an answer to that question instead.
@@ -87,9 +90,9 @@ class Turns:
         return True
 
     async def forget(self, heard: Heard) -> None:
-        """Make the agent forget the earlier turns of a conversation.
+        """Let the agent forget the earlier turns of the event's conversation.
 
-        Refuse this to a person who may start no turns there.
+        If the person who asks for this may start no turns there, refuse it.
         """
         if not self._may_ask(heard):
             return await self._refuse(heard)
@@ -99,7 +102,7 @@ class Turns:
         return await self._voice.tell(heard, self._voice.wording(heard).say("model.forgotten"))
 
     def explains(self, heard: Text, call: Call | None) -> bool:
-        """If this text is a question about one of the agent's pending calls, have the agent answer it.
+        """If this text is a question about one of the agent's pending calls, let the agent answer it.
 
         Return whether the agent answers. Only a person who may see the call gets an answer.
         """
@@ -124,7 +127,8 @@ class Turns:
     async def take(self, heard: Text, otherwise: Answer) -> None:
         """Begin a turn of the agent if the text is for the agent.
 
-        Otherwise answer with `otherwise`, or with the help text.
+        If it isn't, send the gate's answer `otherwise`. If that answer is empty and the text was meant for the service,
+        send the help text.
         """
         if self.is_for_agent(heard):
             return await (self._explain(heard) if _is_question(heard.text) else self._begin(_there(heard)))
@@ -139,14 +143,16 @@ class Turns:
         return None
 
     async def _store(self, heard: Text, stored: StoredTurns) -> None:
-        """Begin a stored turn for a person who may ask. Other people's texts are only kept as quotations."""
+        """Begin a stored turn for a person who may ask. If the person may not ask, only remember the text, as a
+        quotation for the agent.
+        """
         if heard.addressed and self._may_ask(heard):
             return await stored.begin(heard, self._voice)
         stored.overheard(heard.conversation, self._voice.principal(heard), heard.text, heard.message)
         return await self._refuse(heard) if heard.addressed else None
 
     def _help(self, heard: Heard) -> str:
-        """Return the help text for the person who sent the event: what the person may say in that conversation."""
+        """Return the help text for the person who sent the event: what this person may do in the conversation."""
         agent, wording = self._stored.agent if self._stored else self._agent, self._voice.wording(heard)
         return agent.help(wording) if self._may_ask(heard) else wording.say(self._voice.surface.help)
 
@@ -155,7 +161,7 @@ class Turns:
         return self._voice.gate.access.may_ask(self._voice.principal(heard), heard.conversation)
 
     async def _refuse(self, heard: Heard) -> None:
-        """Tell a person that they may start no turns there."""
+        """Answer that the person may start no turns in this conversation."""
         refused = NotApprover(fact(Refusal.REQUESTER, who=self._voice.principal(heard)))
         told = f"{refused.told(self._voice.wording(heard))} {self._voice.whoami(heard)}"
         await self._voice.tell(heard, told, alone=True)
@@ -163,7 +169,7 @@ class Turns:
     async def _explain(self, heard: Text) -> None:
         """Show the pending calls of this conversation in full, if the person may see them.
 
-        If there is only one such call, and the agent can explain it, the agent answers instead.
+        If there is only one pending call, and the agent can explain it, the agent answers instead.
         """
         waiting = await self._voice.store.pending(origin=heard.conversation)
         calls = [call for call in waiting if self._voice.may_see(heard, call)]
@@ -180,9 +186,9 @@ class Turns:
     async def _begin(self, heard: Text) -> None:
         """Begin a turn, and return when its first call is recorded.
 
-        People may then answer that call while the turn goes on. If an error comes before the first call is recorded,
-        this raises the error, and the inbox tries the event again. If the call was recorded after all, the next attempt
-        finds it by its key.
+        While the turn goes on, people may answer that call. If the turn fails before its first call is recorded, this
+        method raises the error, and the inbox tries the event again. If the call was recorded in spite of the error,
+        the next attempt finds the call by its idempotency key.
         """
         lines = self._history.get(heard.conversation) or deque(maxlen=_LINES)
         self._history[heard.conversation] = lines
@@ -205,8 +211,8 @@ class Turns:
                 turn.begun.set_exception(error)
 
     async def _said(self, turn: _Turn, heard: Text) -> str:
-        """Return the text that ends a turn: the agent's last words, or the reason why the agent can't ask for a
-        call.
+        """Run the agent's turn. Return the text that ends it: the agent's last words, or the reason why the agent can't
+        ask for a call.
         """
         try:
             return await self._agent.take(turn)
@@ -221,7 +227,7 @@ class Turns:
 class _Turn:
     """Implements `hitl.ports.Turn` for one text.
 
-    The future `begun` is done when a call is recorded or the turn has ended.
+    The future `begun` resolves when a call is recorded or the turn has ended.
     """
 
     def __init__(self, voice: Voice, heard: Text, agent: str, lines: deque[Line]) -> None:
@@ -263,8 +269,8 @@ class _Turn:
 
 
 def _there(heard: Text) -> Text:
-    """Return the text with the conversation of its turn: the thread that the text opens, or else its own
-    conversation.
+    """Return the text with the conversation in which its turn runs: the thread that the text opens, or else the text's
+    own conversation.
     """
     return replace(heard, conversation=heard.opens) if heard.opens else heard
 

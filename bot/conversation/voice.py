@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 #: The longest title of a conversation, in characters.
 _TITLE = 60
 DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
-#: Reasons why an event can't decide a call, for events whose author hides their identity.
+#: The `barred` reasons of events whose author hides their identity.
 _ANONYMOUS = frozenset({"chat.anonymous", "chat.channel"})
 
 
@@ -46,20 +46,22 @@ class Voice:
         self.talker = talker
         self.surface = surface
         self.patience = Patience(time.monotonic)
-        #: Limits some answers to one for each person and card, however long the card is open.
+        #: Admits one answer for each key, for as long as the service runs. A key names a person and a card.
         self._hints = Patience(time.monotonic, math.inf)
 
     async def answer(self, heard: Heard, answer: Answer, *, alone: bool = False) -> None:
-        """Answer a reply. If the platform can do it, an answer that isn't a decision goes to that person alone.
+        """Answer a reply. An answer that isn't a decision goes to the person who replied alone, if the platform can do
+        that.
 
         A decision needs no answer if the request's card is in this conversation, because the card shows the decision. A
         command that decides always gets an answer.
 
-        A bystander (somebody in a chat who may not decide the call) gets one answer for each card, in private. If that
-        is impossible, a sign appears on the bystander's message. An approver's first unclear reply to a card gets a
-        question that everybody there sees. Later replies are answered in private. If the platform doesn't let Sayso
-        write to the approver in private, the answers go to the same conversation, because an approver's reply always
-        gets an answer.
+        A bystander (somebody in a chat who may not decide the call) gets one answer for each card, in private. If the
+        platform refuses a private message, a sign appears on the bystander's message.
+
+        An approver's reply always gets an answer. The first unclear reply to a card gets a question that everybody in
+        the conversation sees. Later unclear replies are answered in private, or in the conversation if the platform
+        refuses a private message.
         """
         if answer.came in DECIDED and not isinstance(heard, Command) and self._card_tells(heard, answer.call):
             return
@@ -89,12 +91,14 @@ class Voice:
         return access.may_answer(principal, call) if is_question(call) else access.is_approver(principal, call)
 
     def admits_answer(self, heard: Heard, answer: Answer) -> bool:
-        """Return whether to answer a reply. A bystander gets an answer only to their first reply to a card."""
+        """Return whether a reply gets an answer. A bystander gets an answer only to their first reply to a card."""
         ref = answer.call.ref if answer.call else heard.conversation
         return not self.is_bystander(heard, answer) or self._hints.admits((heard.identity, ref))
 
     def _was_asked(self, heard: Heard, answer: Answer) -> bool:
-        """Return whether Sayso has asked the person before, in public, about an unclear reply to this card."""
+        """Return whether this reply is unclear, and Sayso has already asked its author about an unclear reply to the
+        same card, where everybody saw it.
+        """
         if answer.came is not Came.UNCLEAR or answer.call is None or not self.gate.people.is_chat(heard.conversation):
             return False
         return not self._hints.admits((heard.identity, answer.call.ref, "asked"))
@@ -120,7 +124,9 @@ class Voice:
         return True
 
     async def _say_to_bystander(self, heard: Heard, text: str, about: Call | None) -> None:
-        """Send a text to a bystander alone. If the platform refuses that, put a sign on the bystander's message."""
+        """Send a text to a bystander alone. If the platform refuses a private message, put a sign on the bystander's
+        message.
+        """
         if await self.whisper(heard, text, about) or not (isinstance(heard, Text | Command) and heard.message):
             return
         try:
@@ -131,8 +137,8 @@ class Voice:
     async def say_barred(self, heard: Heard, call: Call | None) -> None:
         """Send the reason why an event can't decide a call.
 
-        A bystander gets this answer once for each card, in private. An anonymous person can't be reached in private,
-        and gets it once for each card in the conversation. An approver gets it at most once a minute.
+        A bystander gets this answer once for each card, in private. An anonymous person has no private chat, and gets
+        this answer in the conversation, once for each card. An approver gets this answer at most once a minute.
         """
         text = self.wording(heard, alone=bool(heard.press)).say(str(heard.barred))
         anonymous = heard.barred in _ANONYMOUS
@@ -162,7 +168,7 @@ class Voice:
         return self.gate.people.wording(heard.conversation, heard.identity if alone else "")
 
     def text(self, heard: Heard, answer: Answer, *, alone: bool = False) -> str:
-        """Return the text that answers a reply, or '' if the surface itself shows the outcome of the call."""
+        """Return the text that answers a reply. Return '' if the surface itself shows the outcome of the call."""
         settled = answer.came is Came.APPROVED or isinstance(answer.error, CallDenied)
         if settled and self.surface.shows_outcomes:
             return ""
@@ -175,9 +181,10 @@ class Voice:
     ) -> None:
         """Answer an event.
 
-        With `alone`, only that person gets the answer, if the platform can send an answer to one person.
+        With `alone`, only the person who sent the event gets the answer, if the platform can do that.
 
-        A stranger is answered once a minute for each card and kind of event, and gets refusals only in private.
+        A person who is on no list is answered once a minute for each card and kind of event, and gets a refusal
+        (`refused`) only in private.
         """
         ref = about.ref if about else None
         what = heard.name if isinstance(heard, Command) else type(heard)
@@ -192,19 +199,19 @@ class Voice:
             await self.talker.tell(heard.conversation, text, about=ref, answers=heard.message)
 
     async def entitle(self, heard: Text) -> None:
-        """Name a conversation with the agent after the first words in it."""
+        """Give a conversation with the agent a title: the beginning of its first text."""
         await self.talker.entitle(heard.conversation, one_line(mask(heard.text), _TITLE))
 
     def may_question(self, heard: Text, about: Call | None) -> bool:
         """Return whether to ask a person what their unclear text means.
 
-        In talk among people, each person is asked once a minute for each card.
+        If the text isn't addressed to the bot, the person is asked at most once a minute for each card.
         """
         place = about.ref if about else heard.conversation
         return heard.addressed or self.patience.admits((heard.identity, place, "asked"))
 
     async def show(self, heard: Heard, call: Call) -> None:
-        """Show the person a whole call with its outcome so far."""
+        """Show the person all details of a call, and its outcome or its state."""
         names, wording = self.gate.names, self.wording(heard, alone=bool(heard.press))
         await self.gate.ready(call)
         file = whole(call, names, wording)
@@ -228,31 +235,33 @@ class Voice:
     def is_private(self, heard: Heard) -> bool:
         """Return whether the event happened in the person's private conversation with the service, or a thread of it.
 
-        The name of such a conversation is the person's identity.
+        A private conversation has the person's identity as its name.
         """
         people = self.gate.people
         names = {heard.identity, *people.identities(self.principal(heard))}
         return people.is_chat(heard.conversation) and people.place(heard.conversation).chat in names
 
     def reply(self, heard: Heard, kind: ReplyKind, **more: Any) -> Reply:
-        """Return the event as a `Reply` to a card. `more` are further fields of the reply."""
+        """Return the event as a `Reply` to a card. `more` has the fields of the reply that the event itself doesn't
+        give.
+        """
         fields = {"conversation": heard.conversation} | more
         surface = heard.conversation.partition(":")[0]
         came: dict[str, Any] = {"pressed_at": heard.at, "event": heard.event, "received_at": heard.received_at}
         return Reply(heard.identity, surface, kind=kind, **came, **fields)
 
     async def about(self, heard: Heard) -> Pointed | None:
-        """Return the call of the message that a text answers, or that has the press or the reaction.
+        """Return the call of the message that the event is about, or None.
 
-        Return None without such a call.
+        A text is about the message that it answers. A press or a reaction is about the message on which it was made.
         """
         message = heard.answers if isinstance(heard, Text) else heard.message
         return await self.gate.pointed_at(message) if message else None
 
     async def record(self, heard: Heard, what: Event, about: Pointed | None) -> None:
-        """Record an event in the chain of the call that it is about.
+        """Record an event in the chain of lines about the call that the event is about.
 
-        If there is no such call, record it in the service's own chain.
+        If it is about no call, record it in the service's own chain.
         """
         entry = Entry(about.ref if about else "", what, heard.identity, {"conversation": heard.conversation})
         await self.store.commit(adding(Change(entries=(entry,), handled=heard.event)))

@@ -1,6 +1,6 @@
 """Handles texts, emoji and reasons of people.
 
-The gate gets the texts that may answer a card; the agent gets all others.
+The gate gets the texts that may answer a card; the agent gets all other texts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: Kinds of answers to a text that may have been meant for somebody else.
 _QUESTIONS = frozenset({Came.UNCLEAR, Came.WHICH, Came.NOT_A_REPLY})
-#: At most this many answered questions are remembered. A question must be remembered for a minute after its answer.
+#: At most this many of the messages in `_spent` are remembered.
 _SPENT = 1000
 
 
@@ -35,12 +35,12 @@ class Words:
         self._voice = voice
         self._turns = turns
         self._service = voice.service
-        #: Ids of the messages that asked for a reason and were answered by the first of two approvals. The second
-        #: approval begins with another press, after which the question is asked again.
+        #: Ids of the messages that asked for a reason and got it with the first of two approvals. The second approval
+        #: begins with another press, after which the service asks for the reason again.
         self._spent: FIFOCache[str | None, None] = FIFOCache(_SPENT)
 
     async def said(self, heard: Text) -> None:
-        """Decide the call that a text answers. Pass a text that answers no card to the agent."""
+        """Decide the call that a text answers. If the text answers no card, pass it to the agent."""
         pointed = await self._voice.gate.pointed_at(heard.answers) if heard.answers else None
         if pointed is not None and pointed.asks == heard.identity:
             return await self._reason(heard, pointed.ref)
@@ -71,9 +71,9 @@ class Words:
                 await self._voice.answer(replace(heard, conversation=known[1]), answer)
 
     async def explained(self, heard: Explained) -> None:
-        """Handle a reason that was entered in a window.
+        """Handle a reason or an answer that was entered in a window.
 
-        The button press that opened the window counts now, with this reason.
+        The reason is added to the rejection, or the approval that opened the window is made now, with this reason.
         """
         if heard.verb is Verb.REJECT:
             reasoned = await self._voice.gate.add_reason(heard.ref, heard.identity, heard.text)
@@ -90,8 +90,8 @@ class Words:
 
         The reason completes their approval, or explains their rejection.
 
-        The text is never read as a decision, except if it takes the approval back. If the words may be no reason (a
-        question, a condition, a "wait"), they complete nothing.
+        If the words may not be a reason (a question, a condition, a "wait", a "no"), they don't complete the approval,
+        and are handled like any other reply.
         """
         call, who = await self._voice.store.get(ref), self._voice.principal(heard)
         if call is not None and call.decision is Decision.REJECTED and call.decided_by == who:
@@ -109,9 +109,10 @@ class Words:
         return None
 
     async def _unexplained(self, heard: Text, pointed: str | None) -> Call | None:
-        """Return the call that this person rejected and that these words explain, or None.
+        """Return the call whose rejection by this person the text explains, or None.
 
-        If the text replies to no message, the latest message there counts, unless the text is for the agent.
+        This is the call of the message that the text answers. In a private conversation, a text that answers no message
+        explains the call of the bot's latest message, unless the text is for the agent.
         """
         latest = None
         if heard.private and pointed is None and not self._turns.is_for_agent(heard):
@@ -123,8 +124,8 @@ class Words:
     async def _explain(self, heard: Text, call: Call) -> None:
         """Add a reason to the rejection of a call.
 
-        If the words are a rejection with a reason, such as "no, because it is mine", add only that reason, else add all
-        words.
+        If the text is a rejection with a reason, such as "no, because it is mine", add only its reason ("it is mine").
+        Otherwise add the whole text.
         """
         read = replies.read(heard.text, known_refs={call.short}, language=heard.language, spans=heard.spans)
         reason = read[0].reason if len(read) == 1 and read[0].verdict is replies.Meaning.REJECT else None
@@ -132,7 +133,7 @@ class Words:
         await self._voice.answer(heard, answer)
 
     def _reply(self, heard: Text, **more: Any) -> Reply:
-        """Return a text as a reply, with all facts that show which call it is about."""
+        """Return a text as a `Reply`, with all facts that show which call the text is about."""
         return self._voice.reply(
             heard,
             ReplyKind.TEXT,

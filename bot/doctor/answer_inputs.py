@@ -1,7 +1,7 @@
 """For `sayso doctor`: finds in the record which kinds of answers have arrived from each platform.
 
-A platform doesn't say whether it sends a bot presses, words or reactions. So the record is the only proof: if an answer
-of one kind has arrived, the platform sends that kind.
+The kinds are presses, texts and reactions. A platform doesn't say which of them it sends to a bot. So the record is the
+only proof: if an answer of one kind has arrived, the platform sends that kind.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _KINDS = [kind.value for kind in ReplyKind]
 
 
 def report(database: Path, surfaces: Sequence[Surface]) -> list[Check]:
-    """Return a check for each platform.
+    """Return a check for each platform: the kinds of answers that have arrived from it.
 
     The check is yellow until a press has arrived: every card has buttons, so presses are the first kind to expect.
     """
@@ -55,7 +55,7 @@ def _check(surface: Surface, seen: Mapping[ReplyKind, datetime]) -> Check:
 
 
 def _seen(database: Path) -> Iterator[tuple[tuple[str, ReplyKind], datetime]]:
-    """Yield the surface, the kind and the time of each recorded answer, oldest first."""
+    """Yield ((surface, kind of answer), time) for each recorded answer, oldest first."""
     for at, data in reversed(_lines(database)):
         line = data_of(data)
         if line.get("kind") in _KINDS and isinstance(line.get("surface"), str):
@@ -63,9 +63,9 @@ def _seen(database: Path) -> Iterator[tuple[tuple[str, ReplyKind], datetime]]:
 
 
 def _lines(database: Path) -> Sequence[tuple[datetime, str]]:
-    """Return the latest lines of the record.
+    """Return the time and the data of each of the latest lines of the record, newest first.
 
-    Return nothing if the record can't be read, because the check of the database reports that.
+    Return [] if the record can't be read, because the check of the database reports that.
     """
     from adapters.database.sqlite.survey import surveyed
 

@@ -1,4 +1,4 @@
-"""The checks of `sayso doctor`: one for each thing that a call depends on."""
+"""The checks of `sayso doctor`: one for each part of the installation that a call depends on."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ if TYPE_CHECKING:
     from hitl.surfaces import Surface
 
 _LEAST_FREE_BYTES = 100 * 1024 * 1024
-#: At most this many open calls are verified, with their votes and record. This takes about a second.
+#: At most this many open calls are verified, each with its votes (the approvals so far) and its record. This takes
+#: about a second.
 _MOST_VERIFIED = 1000
-#: Seconds. A clock that NTP corrects is never this far behind.
+#: A clock that NTP corrects is never this many seconds behind.
 _MOST_BEHIND_S = 2.0
 
 
@@ -75,7 +76,9 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
 
 
 def _looked(name: str, look: Callable[[], Check | Iterable[Check]]) -> Iterator[Check]:
-    """Yield the checks of one group. A file that can't be read makes a red check, and the other groups go on."""
+    """Yield the checks that `look` makes. If a file can't be read, yield a red check with this name instead of an
+    error.
+    """
     try:
         found = look()
         yield from [found] if isinstance(found, Check) else found
@@ -84,7 +87,7 @@ def _looked(name: str, look: Callable[[], Check | Iterable[Check]]) -> Iterator[
 
 
 def _mcp(settings: Settings) -> Iterator[Check]:
-    """Check that the MCP servers can be started, as far as that can be found out without starting them."""
+    """Check without starting the MCP servers that their settings are right and their programs are installed."""
     from bot.errors import SettingsError
 
     if settings.mcp is None:
@@ -120,14 +123,16 @@ def _mcp_user(settings: Settings, commands: Mapping[str, Sequence[str]]) -> Iter
 
 
 def _hooks(settings: Settings) -> Iterator[Check]:
-    """Run each installed hook of a coding agent once. An agent without a hook gets no line."""
+    """Run each installed hook of a coding agent once, and yield its checks. There is no check for a coding agent
+    without a hook.
+    """
     from bot.doctor.coding_agents import hooks
     from bot.errors import SettingsError
 
     try:
         people = settings.directory()
     except SettingsError:
-        return  # The check of people reports an error of the lists.
+        return  # The check of people reports an error in the lists of people.
     kinds = (identity.partition(":") for name in _names(people, "requesters") for identity in people.identities(name))
     for host, state, text in hooks(int(uid) for kind, _, uid in kinds if kind == LOCAL and uid.isdecimal()):
         yield Check(f"hook {host}", Health(state), text)
@@ -136,7 +141,7 @@ def _hooks(settings: Settings) -> Iterator[Check]:
 def _source(settings: Settings, path: Path | None) -> Check:
     """Check that there is a settings file.
 
-    Without a file, the check is yellow if the environment sets something, else red.
+    Without a file, the check is yellow if environment variables set something, else red.
     """
     if path is not None:
         return Check("settings", Health.GREEN, str(path.absolute()))
@@ -156,7 +161,9 @@ def _service_uid(settings: Settings) -> int:
 
 
 def _reach(settings: Settings, people: Directory) -> Iterator[Check]:
-    """Check that listed users of this machine can open the socket, and that the commands of requesters trust it."""
+    """Check that the users in the lists can open the socket, and that the client commands of requesters accept its
+    folder.
+    """
     service, folder = _service_uid(settings), settings.folder("runtime")
     others = _other_users(people, {*people.approvers, *people.requesters, *people.operators}, service)
     closed = [path for path in folder.parents if path.is_dir() and not path.stat().st_mode & stat.S_IXOTH]
@@ -204,7 +211,10 @@ def _people(settings: Settings, source: Path | None) -> Iterator[Check]:
 
 
 def _listed(role: str, in_force: tuple[str, ...], listed: tuple[str, ...]) -> Check:
-    """Check that a list names somebody who isn't revoked. `in_force` is the list without the revoked people."""
+    """Return the check of a list of people, such as the approvers: it must name somebody who isn't revoked.
+
+    `listed` is the whole list, and `in_force` is the list without the revoked people.
+    """
     if in_force:
         return Check(role, Health.GREEN, ", ".join(in_force))
     if listed:
@@ -221,7 +231,7 @@ def _names(people: Directory, role: str) -> set[str]:
 
 
 def _revoked(settings: Settings, people: Directory, source: Path | None) -> Iterator[Check]:
-    """Yield a check that names the revoked people. The check is yellow while a list still names a revoked person."""
+    """Yield a check that names the revoked people, if there are any. It is yellow while a list names one of them."""
     if not people.revoked:
         return
     files = [revoked_file(settings.folder("state")), *([older_file(source)] if source else [])]
@@ -239,8 +249,8 @@ def _revoked(settings: Settings, people: Directory, source: Path | None) -> Iter
 def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
     """Yield a check for listed people whom no configured surface can identify.
 
-    These are names without an identity, and people of platforms that aren't configured. The owner of a token, and a
-    token itself, are known. If tokens can be used, a requester's plain name may still become the owner of a token.
+    Unknown are names without an identity, and people of platforms that aren't configured. Tokens and their owners are
+    known. If tokens can be used, somebody may still make a token for a requester who has only a plain name.
     """
     holders = _token_holders(settings.folder("state") / "sayso.db")
     for role in ("requesters", "approvers"):
@@ -262,9 +272,9 @@ def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
 
 
 def _token_holders(database: Path) -> dict[str, set[str]]:
-    """Return role -> the identities that have this role through a working token.
+    """Return the role (`requesters`, `approvers`) -> the identities that have this role through a working token.
 
-    Without a database, nobody has a role.
+    Without a database, the sets are empty.
     """
     from adapters.database.sqlite.survey import surveyed
 
@@ -276,20 +286,20 @@ def _token_holders(database: Path) -> dict[str, set[str]]:
 
 
 def _astray(settings: Settings, people: Directory) -> Iterator[Check]:
-    """Yield a check for places of cards on platforms that aren't configured: cards can't be sent there."""
+    """Yield a check for routes on platforms that aren't configured, because cards can't be sent to these routes."""
     set_up = {ORIGIN, APPROVERS, *settings.set_up()}
     if astray := sorted(route for route in people.named_routes() if route.partition(":")[0] not in set_up):
         yield Check("unknown routes", Health.RED, say("doctor.unknown.routes", routes=", ".join(astray)))
 
 
 def _origins(settings: Settings, people: Directory) -> Iterator[Check]:
-    """Yield a check for each place where calls are asked for: who may ask and approve there, and where the cards go."""
+    """Yield a check for each origin of calls: who may ask and approve there, and to which routes the cards go."""
     listed = (place for place in people.conversations if place != LOCAL)
     for origin in dict.fromkeys((LOCAL, *listed, *_origins_of_tokens(settings))):
         requesters = people.requesters_for(origin)
         if not requesters or (origin == LOCAL and not any(map(people.is_local, requesters))):
             continue
-        # If all requesters are on chat platforms, they ask in their chats, and nobody needs this origin.
+        # If all requesters are on chat platforms, they ask in their chats. So nobody asks over HTTP.
         if origin == HTTP.name and all(people.is_chat(i) for name in requesters for i in people.identities(name)):
             continue
         place = people.conversations.get(origin)
@@ -309,7 +319,7 @@ def _origins(settings: Settings, people: Directory) -> Iterator[Check]:
 
 
 def _is_on(surface: Surface, people: Directory, name: str) -> bool:
-    """Return whether the surface can prove an identity of this person."""
+    """Return whether the surface can prove who this person is, by one of the person's identities."""
     return any(identity.partition(":")[0] in surface.proves for identity in people.identities(name))
 
 
@@ -344,7 +354,7 @@ def _origins_of_tokens(settings: Settings) -> Iterator[str]:
 
 
 def _known(settings: Settings, people: Directory, identity: str) -> bool:
-    """Return whether a configured surface can prove this identity."""
+    """Return whether a surface that is set up can prove that somebody has this identity."""
     kind, _, rest = identity.partition(":")
     sections = settings.set_up()
     for surface in people.surfaces.values():
@@ -408,7 +418,7 @@ def _keys(settings: Settings) -> Check:
 
 
 def _record(settings: Settings) -> Iterator[Check]:
-    """Verify the calls that aren't over, and the service's own record. The check of the database counts those calls."""
+    """Verify the calls that haven't ended (the check of the database counts them), and the service's own record."""
     from adapters.database.keys import read
     from adapters.database.sqlite.folder import KEYS
     from adapters.database.sqlite.history import open_flaws
@@ -480,7 +490,7 @@ def _clock(path: Path) -> Iterator[Check]:
 
 
 def _kept(survey: Survey) -> str:
-    """Return a text with the schema and the number of open calls."""
+    """Return the text of the database's check: the schema's version, and the numbers of pending and running calls."""
     counted, oldest = survey.open_calls(), survey.oldest_pending()
     pending, running = (counted.get(state, 0) for state in (State.AWAITING, State.EXECUTING))
     if oldest is None:
@@ -537,7 +547,7 @@ def _tools(settings: Settings) -> Iterator[Check]:
 
 
 def _sandbox(settings: Settings) -> Iterator[Check]:
-    """Report how commands run, and let a command try to reach the keys."""
+    """Check how commands run, and whether a command can read or change the keys and other files of the service."""
     from adapters.executors.confinement import best
     from bot.compose import sandbox_of
 
@@ -606,7 +616,7 @@ def _exposed(settings: Settings) -> Iterator[Check]:
 def _open_port(settings: Settings) -> Iterator[Check]:
     """Yield a check if other machines may send tokens without TLS.
 
-    The service can't know which of the other machines is the TLS proxy.
+    Behind a TLS proxy, the port is open to every machine, because the service can't know which machine is the proxy.
     """
     http = settings.http
     if http.port is not None and http.proxy and not http.on_loopback:
@@ -630,7 +640,9 @@ def _policy(settings: Settings) -> Iterator[Check]:
 
 
 def _document(settings: Settings) -> Check:
-    """Check the policy that the next start would use. Raises SettingsError if there is no policy with that name."""
+    """Return the check of the policy that the next start would use. Raises SettingsError if there is no policy with its
+    name.
+    """
     from bot.compose import policy_library
     from bot.policies import need_engine
 
@@ -646,14 +658,14 @@ def _document(settings: Settings) -> Check:
 
 
 def _flat(text: str) -> str:
-    """Return the problems of a policy as one line of text."""
+    """Return the sentences about a policy's problems as one line of text."""
     return text.replace(":\n", ": ").replace("\n", "; ")
 
 
 def _dry_run(state: Path) -> Iterator[Check]:
     """Check that this machine can ask for, approve, run and record a call.
 
-    The check uses a temporary state folder and deletes it. It makes this folder in the state folder or, before the
+    The check uses a temporary state folder and deletes it. The temporary folder is in the state folder or, before the
     first start, in the system's folder for temporary files.
     """
     from bot.doctor.dry_run import dry_run
@@ -700,9 +712,9 @@ def _service(settings: Settings) -> Check:
 
 
 def _is_elsewhere(running: str | None, state: Path) -> bool:
-    """Return whether the service that answers uses another state folder than `state`.
+    """Return whether the running service uses another state folder than `state`.
 
-    `running` is the identity of that service's folder, which only operators get. Return False if `running` is None, or
+    `running` is the id of the running service's folder, which only operators get. Return False if `running` is None, or
     if this user can't read `state`.
     """
     from adapters.database.sqlite.folder import folder_identity
@@ -721,7 +733,7 @@ def _platform(settings: Settings, platform: str) -> list[Check]:
     try:
         settings.directory()
     except SettingsError:
-        return []  # The check of people reports an error of the lists.
+        return []  # The check of people reports an error in the lists of people.
     try:
         return platform_checks(settings, platform)
     except SettingsError as error:

@@ -1,4 +1,4 @@
-"""Installs the hooks of coding agents whose tool calls go through this service, and checks them for `doctor`."""
+"""Installs the hooks by which coding agents ask this service about their tool calls, and checks them for `doctor`."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 
-#: A hook should wait this many seconds longer than the policy gives people. If the hook waits more than `_SPARE_S`
-#: seconds longer, a warning says so.
+#: A hook should wait this many seconds longer than the policy's timeout. If it waits more than `_SPARE_S` seconds
+#: longer, a warning is printed.
 _SHORTER_S, _SPARE_S = 100, 120
 
 
 def set_up(settings: Settings, host: str, words: list[str], wait_s: int | None) -> int:
     """Install the hook of a coding agent, which asks on this service's socket. Return the exit status.
 
-    `wait_s` is the time that the coding agent waits for the hook, if `words` name one, or None. The hook gives up
-    somewhat earlier, so this time must be somewhat longer than the time that the policy gives people. If it is much
-    longer, print a warning on stderr.
+    `host` names the coding agent, and `words` are further arguments of the installer. `wait_s` is the time for which
+    the coding agent waits for the hook, if `words` name a time, else None. The hook gives up somewhat earlier, so this
+    time must be somewhat longer than the policy's timeout. If it is much longer, print a warning on stderr.
     """
     from sayso_client.hooks.installing import main
 
@@ -39,7 +39,7 @@ def set_up(settings: Settings, host: str, words: list[str], wait_s: int | None) 
 
 
 def _time_of(settings: Settings) -> int | None:
-    """Return the policy's own time for an answer in seconds, or None if the policy can't be read."""
+    """Return the policy's timeout in seconds, or None if the policy can't be read."""
     from bot.compose import policy_library
     from bot.errors import SettingsError
     from bot.policies import need_engine
@@ -60,10 +60,10 @@ def take_out(host: str, words: list[str]) -> int:
 
 
 def hooks(agents: Iterable[int]) -> Iterator[tuple[str, str, str]]:
-    """Run once each hook that this user or the machine has installed, and find out who could switch the hook off.
+    """Run each hook that this user or the machine has installed once. Find out which users could switch it off.
 
-    `agents` are the ids of this machine's users who may ask. Yield the name of the coding agent, `green`, `yellow` or
-    `red`, and a sentence.
+    `agents` are the user ids of this machine's users who may ask. Yield (name of the coding agent, `green`, `yellow` or
+    `red`, sentence) for each finding.
     """
     from sayso_client.errors import ClientError
     from sayso_client.hooks.installing import MARK, checked, lost, module, own_file
@@ -73,8 +73,8 @@ def hooks(agents: Iterable[int]) -> Iterator[tuple[str, str, str]]:
         known = module(host)
         managed = Path(known.MANAGED) if known.MANAGED else None
         for file in filter(None, dict.fromkeys((own_file(known), Path.home() / known.FILE, managed))):
-            # A file in the home folder sets the hooks of its owner's agents. Its owner runs `doctor`, and so is added
-            # to the users.
+            # The hooks in a file of the home folder are for the coding agents of its owner. The owner is the user who
+            # runs `doctor`, and may not be in `agents`.
             users = {*agents, *([os.getuid()] if file != managed else [])}
             try:
                 if lost(file) or MARK in file.read_text("utf-8", "replace"):

@@ -26,12 +26,13 @@ _WITHIN_S = 10.0
 
 
 async def dry_run(beside: Path) -> tuple[float, str]:
-    """Return the seconds that a call took on the disk of the folder `beside`, and a sentence about the fault, or ''.
+    """Make one call. Return the seconds that it took on the disk of the folder `beside`, and a sentence about a fault,
+    or ''.
 
     Raises SaysoError, SettingsError or OSError if a step can't run at all.
     """
     people = Directory(approvers=(_APPROVER,), requesters=(_ASKER,), surfaces=surfaces())
-    # The policy denies tools access to a state folder, so the workspace is elsewhere.
+    # The policy denies a tool access to any state folder, so the workspace isn't in the same temporary folder.
     with (
         tempfile.TemporaryDirectory(prefix=".sayso-dry-run-", dir=beside) as place,
         tempfile.TemporaryDirectory(prefix="sayso-dry-run-") as elsewhere,

@@ -1,4 +1,6 @@
-"""Runs long computations on a thread, so that the event loop goes on: a megabyte of arguments takes about a second."""
+"""Runs long computations on a thread, so that the event loop isn't blocked: a megabyte of arguments takes about a
+second.
+"""
 
 from __future__ import annotations
 
@@ -26,5 +28,5 @@ class OneThread:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
     def close(self) -> None:
-        """Accept no more work, and drop the work that hasn't begun."""
+        """Accept no more work. Work that hasn't begun is never done."""
         self._pool.shutdown(wait=False, cancel_futures=True)

@@ -37,11 +37,11 @@ class Expiry:
         self._stopped = False
 
     async def start(self) -> None:
-        """End the calls that became overdue while no process ran, and set the timer."""
+        """End the calls that became overdue while no process ran, and set the timer for the next deadline."""
         await self.sweep()
 
     async def stop(self) -> None:
-        """Stop the timer, and wait for a sweep that is running."""
+        """Stop the timer. If calls are being ended now, wait until this is done."""
         self._stopped = True
         if self._timer:
             self._timer.cancel()
@@ -49,7 +49,7 @@ class Expiry:
             await self._sweep
 
     def changed(self, call: Call) -> None:
-        """Set the timer for this call if it is due before all others."""
+        """Set the timer for this call if the call is due before the time for which the timer is set."""
         if call.due_at is not None and (self._armed_for is None or call.due_at < self._armed_for):
             self._arm(call.due_at)
 
@@ -67,9 +67,9 @@ class Expiry:
         if next_due is None:
             return
         if not ended and (next_due <= looked or before == looked):
-            # This code runs in two cases: an overdue call can't be ended, or the time doesn't advance because the clock
-            # was set back. The next look comes later, because an immediate look could repeat without end. If a call has
-            # become due since this look, the timer only fired early, and this code doesn't run.
+            # The timer is set to a later time in two cases: an overdue call couldn't be ended, or the time doesn't
+            # advance because the clock was set back. In these cases, looking again at once could repeat without end. If
+            # the timer only fired early, this code doesn't run.
             self._arm_in(_AFTER_TROUBLE_S)
         else:
             self._arm(next_due)

@@ -1,6 +1,7 @@
-"""Handles the events of the inbox, in order within each conversation, until each is done or has failed five times.
+"""Handles the events of the inbox: in each conversation one after the other, each until it is done or has failed five
+times.
 
-Conversations don't wait for one another: a slow platform or a failing event delays only its own conversation.
+Conversations don't wait for one another: a slow platform or a failing event delays only one conversation.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ if TYPE_CHECKING:
     from hitl.ports import CallsAndEvents
 
 ASIDE_AFTER = 5
-#: The number of conversations that are handled at once.
+#: The events of at most this many conversations are handled at the same time.
 _AT_ONCE = 100
 #: A stop waits this many seconds for events that are being handled. Unfinished events are handled at the next start.
 _STOP_WITHIN_S = 2.0
 _LONGEST_WAIT_S = 60.0
-#: At most this many handled events are remembered, so that they aren't handled a second time.
+#: At most this many handled events are remembered. A remembered event isn't handled by our handlers again.
 _HEARD = 10_000
 _log = logging.getLogger(__name__)
 
@@ -41,9 +42,9 @@ _log = logging.getLogger(__name__)
 class Intake:
     """Reads the recorded events of one platform (`source`), hands them to its dispatcher, and marks them as done.
 
-    The dispatcher translates an event and passes it to `hear`. If `dispatch` raises, the event is tried again. If an
-    event is about a call, the commit that decides the call or records the reply also marks the event as done. If
-    `dispatch` raises after that, the log says so, and the event isn't tried again.
+    The dispatcher translates an event and passes it to `hear`. If `dispatch` raises, the event is tried again. But if
+    the event is about a call, the commit that decides the call or records the reply also marks the event as done. If
+    `dispatch` raises after that commit, the error is logged, and the event isn't tried again.
     """
 
     def __init__(
@@ -59,8 +60,8 @@ class Intake:
         self._hear = hear
         self._woken = asyncio.Event()
         self._busy: dict[str, asyncio.Task[None]] = {}
-        #: The number of other sources' events that the last look returned. The next look asks for this many more
-        #: events, so that events of other sources can't keep this source's events out of the result.
+        #: The number of events of other sources in the result of the last look. The next look asks for this many more
+        #: events, so that those events can't keep this source's events out of the result.
         self._foreign = 0
         #: Events that our own handlers have handled completely. For such an event, an operator's handler may have
         #: failed later.
@@ -86,7 +87,7 @@ class Intake:
             await self._finish()
 
     async def _begin(self) -> None:
-        """Start to handle the next event of each conversation in which no event is being handled."""
+        """Begin to handle the next event of each conversation in which no event is being handled now."""
         try:
             events = await self._store.incoming(_AT_ONCE + len(self._busy) + self._foreign)
         except Unavailable as error:
@@ -125,9 +126,9 @@ class Intake:
         reach("intake.handled")
 
     async def _hear_once(self, event: Incoming, heard: Heard) -> None:
-        """Pass an event to our handlers, but only once.
+        """Pass an event to our handlers, unless they have handled it already.
 
-        An event comes again if an operator's handler failed after ours.
+        An event comes again if an operator's handler failed after our handlers.
         """
         if event.id in self._heard:
             return
@@ -143,7 +144,8 @@ class Intake:
         await self._store.commit(adding(Change(entries=(entry,))))
 
     async def _failed(self, event: Incoming, error: Exception, wait_s: float) -> None:
-        """Count a failure. Set the event aside after ASIDE_AFTER failures (at once if no handler takes it).
+        """Count a failure of an event. After ASIDE_AFTER failures, set the event aside (at once if no handler takes
+        it).
 
         Otherwise wait `wait_s` seconds before the retry.
         """
@@ -153,7 +155,8 @@ class Intake:
         except Unavailable as unavailable:
             return await self._pause(event, unavailable.message, 1.0)
         if aside is None:
-            # The commit that decided the call also marked the event as done, and an operator's handler failed later.
+            # The event was marked as done by the commit that decided the call. An operator's handler failed after that
+            # commit.
             _log.warning("intake.not_retried", {"source": event.source, "id": event.id})
         elif aside:
             _log.error("intake.set_aside", {"source": event.source, "id": event.id})

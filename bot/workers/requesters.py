@@ -1,7 +1,7 @@
 """Withdraws the pending calls of requesters who lost the right to ask.
 
-A requester loses it by `sayso revoke`, by a reload of the lists of people, or because their token was revoked or ran
-out. The gate checks the right again at each approval and each claim, so a late look at the calls lets nothing run.
+A requester loses the right by `sayso revoke`, by a reload of the lists of people, or because their token was revoked or
+ran out. The gate checks the right again at each approval and each claim, so nothing runs if this worker is late.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ class Requesters:
         gate.people_changed = self._changed.set
 
     async def start(self) -> None:
-        """Check the calls of the last process first: the lists may have changed while no process ran."""
+        """Begin to check the requesters, first those of the last process's calls: the lists may have changed while no
+        process ran.
+        """
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def stop(self) -> None:
@@ -67,11 +69,12 @@ class Requesters:
         except Unavailable:
             raise
         except SaysoError as error:
-            # Somebody decided the call first, or its row was changed. The gate refuses to run it in both cases.
+            # Somebody decided the call first, or its stored row was changed. In both cases the gate refuses to run the
+            # call.
             _log.info("requesters.not_withdrawn", {"ref": call.ref, "why": error.message})
 
     def _until_next_end_s(self) -> float | None:
-        """Return the seconds until the next token runs out, or None if no token will."""
+        """Return the seconds until the next token runs out, or None if no token has an end in the future."""
         now = self._gate.clock.now()
         ahead = [end for end in self._gate.people.token_ends.values() if end > now]
         return (min(ahead) - now).total_seconds() if ahead else None

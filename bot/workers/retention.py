@@ -1,7 +1,8 @@
 """Erases the arguments of old calls, and archives old calls, a few at a time.
 
 The worker goes through the calls from new to old, page by page. It pauses after each page, so that people and agents
-don't wait for it. The gate looks at each call again and writes it with its line of the record (`hitl.gate.retain`).
+don't have to wait. The gate checks each call again, and writes the call together with a line of the record
+(`hitl.gate.retain`).
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
     from hitl.gate import Gate
 
 _log = logging.getLogger(__name__)
-#: Calls for each page. Verifying and writing them takes a few milliseconds.
+#: The number of calls in each page. Verifying and writing them takes a few milliseconds.
 _PAGE = 20
 _PAUSE_S = 0.05
 _REF_TICK = timedelta(milliseconds=1)
-#: Seconds from one round through all calls to the next. Ages are counted in days.
+#: The seconds from one round through all calls to the next. This is often enough, because ages are counted in days.
 _EVERY_S = 6 * 3600.0
 
 
@@ -44,7 +45,7 @@ class RetentionWorker:
         self._arguments = arguments
         self._calls = calls
         self._task: asyncio.Task[None] | None = None
-        #: The refs of calls that fail their integrity check and that the log has named already.
+        #: The refs of calls that fail their integrity check and that the log has already named.
         self._named: set[str] = set()
 
     def start(self) -> None:
@@ -72,7 +73,7 @@ class RetentionWorker:
             _log.info("retention.done", dict(done))
 
     async def _retired(self, call: Call, now: datetime) -> list[str]:
-        """Return the changes that were made to the call: `erased`, `archived`, both or none."""
+        """Retire the call if it is old enough. Return the changes that were made: `erased`, `archived`, both or []."""
         over = over_since(call)
         archive = _is_old(over, now, self._calls)
         if not archive and not _is_old(over, now, self._arguments):

@@ -95,7 +95,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A planned move: the files to write, and their contents."""
+    """A planned move of a client's MCP servers behind the gateway: the files to write, and their contents."""
 
     client: McpClient
     file: Path

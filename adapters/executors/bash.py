@@ -216,9 +216,10 @@ class Shell:
         return tuple(frozen)
 
     def _temporary(self, parts: contextlib.ExitStack) -> Path | None:
-        """Make a folder for temporary files under Landlock, else return None.
+        """If Landlock confines commands, make a folder for their temporary files and return its path. Else return None.
 
-        In a sandbox with mounts, a command has its own `/tmp`. An unconfined command uses the host's `/tmp`.
+        Other commands need no such folder: a sandbox with mounts has its own `/tmp`, and an unconfined command uses the
+        host's `/tmp`.
         """
         if self.sandbox.way is not Confinement.LANDLOCK:
             return None

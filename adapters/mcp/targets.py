@@ -89,7 +89,10 @@ async def _http(url: str, headers: Mapping[str, str]) -> AsyncGenerator[Transpor
 
 
 async def bound(response: httpx2.Response) -> None:
-    """Let at most `LONGEST_LINE` bytes of an answer be read. The library itself limits the events of a stream."""
+    """Make the reading of an answer fail after `LONGEST_LINE` bytes, because the library reads it as a whole.
+
+    A stream of events may be longer: the library limits each event.
+    """
     if not response.headers.get("content-type", "").startswith("text/event-stream"):
         plain = response.headers.get("content-encoding", "identity") == "identity"
         response.stream = _Bounded(response.stream, whole_lines.LONGEST_LINE if plain else 0)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PER_CHANNEL_S = 1.0
 EDITS = 50
-#: Refreshes of open cards leave at least this many edits a minute to outcomes.
+#: This many edits a minute are kept free for outcomes: refreshes of open cards don't use them.
 KEPT_EDITS = 25
 EDITS_S = 60.0
 _KEPT_CHANNELS = 10_000

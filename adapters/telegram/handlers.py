@@ -232,8 +232,8 @@ def _mentions(message: Message, me: Me) -> bool:
 def _words(message: Message, me: Me) -> tuple[str, tuple[Span, ...]]:
     """Return the text and its formatted spans, without the bot's own name at either end.
 
-    At an end of the text, the name only says whom the text addresses. Between other words, the name stays in the text,
-    and is no formatted span, because it addresses nobody else.
+    At an end of the text, the bot's name only says that the text is for the bot. Between other words, the name stays in
+    the text. It isn't returned as a span there, because a span would count as a mention of another person.
     """
     text = message.text or ""
     spans = spans_of(text, (entity for entity in message.entities if not _is_me(message, entity, me)))

@@ -67,7 +67,7 @@ class StoredTurns:
         #: Limits explanations to one explanation a minute for each call.
         self._explained = Patience(time.monotonic)
         self._said: FIFOCache[str, deque[tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
-        #: Id of each message that a person wrote to other people -> (conversation, (author, text)). A thread may begin
+        #: Id of each message that wasn't written to the bot -> (conversation, (author, text)). A thread may begin
         #: below the message.
         self._roots: FIFOCache[str, tuple[str, tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from sayso_client.asking import Asking, Call
     from sayso_client.client import Client
 
-#: Exit statuses by the status of a call that didn't run. Any other status means that another process took the call.
+#: The command's exit statuses by the status of a call that this command didn't run. If the call has a status that isn't
+#: listed here, another process has claimed the call.
 STATUSES: Mapping[str, int] = {
     "rejected": 10,
     "expired": 11,

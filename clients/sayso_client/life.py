@@ -183,7 +183,7 @@ def _asked(asking: Send, taking_back: TakingBack) -> Generator[Send, Any, dict[s
 
 
 def _waited(call: dict[str, Any]) -> Generator[Send, Any, dict[str, Any]]:
-    """Wait until a call isn't pending, and return it. An interrupted caller's call is withdrawn."""
+    """Wait until a call isn't pending, and return it. If the caller is interrupted, withdraw the call."""
     try:
         while call["status"] == "pending":
             call = _whole((yield Send("GET", f"{_path(call)}?wait={WAIT_S}", headers=preference(None, attended=True))))

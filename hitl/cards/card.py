@@ -59,7 +59,7 @@ OUTPUT_CHARS = 600
 _PUSH = 240
 _A_DAY = timedelta(days=1)
 _RUNNING = frozenset({Status.APPROVED, Status.ALLOWED, Status.RUNNING})
-#: The statuses of calls that didn't run and whose error may be one of Sayso's own reasons (`Unfit`).
+#: The statuses of calls that didn't run. Their error may be a reason of Sayso's own (`Unfit`) instead of a tool's text.
 _UNFIT = frozenset({Status.WITHDRAWN, Status.LAPSED})
 _UNASKED = frozenset({Status.DENIED, Status.UNDELIVERABLE})
 _DONE = frozenset({Status.SUCCEEDED, Status.RELEASED, *_RUNNING})

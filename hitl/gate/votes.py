@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     #: A function that takes the time of the write, and returns one person's vote with its MAC.
     Sealed: TypeAlias = Callable[[datetime], Vote]
 
-#: The kinds of replies whose words can name a call. To approve a critical call by a button or through the API, a person
-#: must approve it twice. (A reaction can't approve a critical call.)
+#: The kinds of replies whose words can hold the ref of a call. One such reply approves a critical call. By a button or
+#: through the API, a person must approve a critical call twice. (A reaction can't approve a critical call.)
 _NAMING = frozenset({ReplyKind.TEXT, ReplyKind.COMMAND})
 
 

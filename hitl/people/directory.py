@@ -175,10 +175,9 @@ class Directory:
     def wording(self, place: str, reader: str = "") -> Wording:
         """Return the language (`Wording`) for texts in a place, for all people in the place or for one reader.
 
-        For the person with the identity `reader`, the person's own language has precedence over the conversation's. For
-        everybody, the conversation's language has precedence. In a private conversation without a set language, the
-        language of its person follows. The last choice is always the installation's language. The language of a
-        person's app never counts.
+        The first language that is set counts. For one reader: the reader's own, the conversation's, the installation's.
+        For all people: the conversation's, the language of the person whose private conversation it is, the
+        installation's. The language that a person's app reports never counts.
         """
         own = self.languages.get(self.principal(reader)) if reader else None
         there = self._conversation(place).language or self.languages.get(self.owner(place))
@@ -265,7 +264,7 @@ class Directory:
         return any(i.startswith(("local:", "token:")) for i in (principal, *self.principals.get(principal, ())))
 
     def is_listed(self, principal: str) -> bool:
-        """Return whether any list names the principal or one of their identities. Return False for a revoked person."""
+        """Return whether a list of approvers, requesters or operators names the principal. Return False if revoked."""
         named = any(principal in map(self.principal, listed or ()) for listed in self._lists())
         return named and not self.is_revoked(principal)
 

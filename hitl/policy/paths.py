@@ -22,7 +22,7 @@ from hitl.policy.three_valued import NO, UNSURE, YES
 if TYPE_CHECKING:
     from hitl.policy.ports import Paths
 
-# Matches a path that has only one meaning as a file name.
+# Matches an absolute path that every program reads as the same file name: without `..`, blanks, patterns or escapes.
 PLAIN = r"(?:/\.?+[\w@+=,\-]++(?:\.++[\w@+=,\-]++)*+)++"
 plain_path = re.compile(PLAIN, re.ASCII).fullmatch
 

@@ -124,10 +124,10 @@ class Vouching:
         return min(self._one(tool, name) for name in found)
 
     def _any(self, pattern: str, tool: str) -> int:
-        """Return YES, NO or UNSURE for a pattern. The caller has checked that no rule that denies or asks can match its
-        files.
+        """Return YES if the tool may use every file that a pattern matches, else NO or UNSURE.
 
-        One example name and the symbolic links that the pattern matches are judged.
+        The caller has checked that no rule that denies or asks can match these files. So one example name is enough for
+        the rules that allow. Symbolic links that the pattern matches are judged too, because they lead elsewhere.
         """
         return min(self._one(tool, _example(pattern)), self._links(pattern, tool))
 

@@ -34,7 +34,7 @@ _MARK = 12
 
 
 class End(Struct, frozen=True):
-    """The end of a call's audit chain."""
+    """The last line of a call's audit chain, which the next line continues."""
 
     #: The number of the last line in its chain (`seq`).
     seq: int

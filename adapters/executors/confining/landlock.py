@@ -50,10 +50,11 @@ def signals_pass() -> bool:
 
 
 def enter(plan: Plan, command: list[str], channel: socket.socket | None = None) -> list[str]:
-    """Confine this process to the plan's paths, and return the command.
+    """Confine this process to the plan's paths, and return the command unchanged.
 
-    The filter's listener goes to the keeper through the channel. A command that runs as another user needs no channel:
-    the kernel itself refuses to change files that this other user doesn't own. So no system calls go to the keeper.
+    The filter passes system calls that change a file by its path to the keeper, the process that supervises the
+    command. The keeper gets the descriptor for these calls through the channel. A command that runs as another user
+    needs no channel, because the kernel itself refuses to change files that this other user doesn't own.
     """
     _restrict(plan.reads, (plan.root, *plan.writes))
     if channel is None:

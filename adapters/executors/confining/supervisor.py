@@ -293,5 +293,5 @@ def _change_user(uid: int, gid: int) -> None:
     os.setgroups([])
     os.setresgid(gid, gid, gid)
     os.setresuid(uid, uid, uid)
-    # After the change, the process's files in /proc belong to root until the process is marked as dumpable.
+    # After the change of the user, the process's files in /proc belong to root until the process is marked as dumpable.
     system.prctl(system.DUMPABLE, 1)

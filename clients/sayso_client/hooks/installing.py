@@ -224,7 +224,7 @@ def _program(name: str) -> str | None:
 
 
 def module(host: str) -> Host:
-    """Return the module that implements a host."""
+    """Return the module of a coding agent (a host), by its name."""
     return cast("Host", import_module(f"sayso_client.hooks.{HOSTS[host]}"))
 
 

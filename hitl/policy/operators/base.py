@@ -69,7 +69,7 @@ class ConditionUse:
         return min(answer, UNSURE) if self.asking else answer
 
     def other(self, key: str) -> int:
-        """Return the answer for a value of a type that the condition can't compare."""
+        """Return the answer, NO or UNSURE, for an argument whose value has a type that the condition can't compare."""
         return NO if self.loosen or key == ANYWHERE else UNSURE
 
 

@@ -119,7 +119,7 @@ class CallScope:
         return UNSURE if vouching is None else vouching(self.call).open_trees(folders)
 
     def vouched(self, found: Effects) -> int:
-        """Return YES if the policy allows every use of a path by a command, else NO or UNSURE."""
+        """Return YES if the policy allows every use of a path in a command's effects, `found`, else NO or UNSURE."""
         vouching = self.surroundings.vouching
         return UNSURE if vouching is None else vouching(self.call).holds(found)
 
@@ -175,8 +175,9 @@ class CallScope:
 
 
 def _command_of(args: Mapping[str, Any], key: str) -> tuple[Any, list[str]]:
-    """Return the value of the argument that holds a command, and the command's further words from the argument
-    ``args``.
+    """Return the value of the argument ``key``, which holds a command, and the command's further words.
+
+    The further words are in the call's argument named ``args``. The value is MISSING if the call lacks the argument.
     """
     if key in ("command", "args"):
         return args.get("command", values.MISSING), _tokens(args["args"]) if "args" in args else []

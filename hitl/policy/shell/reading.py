@@ -74,7 +74,7 @@ class ShellReading:
     def exhausted(self, units: int) -> bool:
         """Take units of work from the budget. Return True if the budget is used up.
 
-        In that case, a doubt is added, and the caller must skip the rest of the line.
+        In that case, record a doubt, so that the line is asked about. The caller must then skip the rest of the line.
         """
         self.work += units
         if self.work <= MAX_WORK and len(self.commands) <= MAX_COMMANDS:

@@ -392,8 +392,9 @@ class LineReader(WordReader):
             self._embedded(node)
 
     def _document(self, node: Node) -> None:
-        """Record a doubt if a shell may end a here-document at another line than the parser does. Its lines may then be
-        commands.
+        """Record a doubt if a shell may end a here-document at another line than the parser does.
+
+        The shell may then run lines of the here-document as commands.
         """
         if not ends_as_read(node, self._source):
             self.reading.hide("is not read as shell syntax")

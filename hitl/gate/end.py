@@ -29,8 +29,8 @@ async def withdraw(gate: GateContext, target: str, identity: str, *, left: bool 
     principal = gate.people.principal(identity)
     if not gate.access.may_withdraw(principal, call):
         refusal = NotApprover(fact(Refusal.WITHDRAW, short=call.short))
-        data = {"wanted": "withdraw", "identity": identity, "code": refusal.code}
-        await note_refusal(gate, call, Event.REFUSED, principal, "withdraw", data)
+        entry = entry_of(call, Event.REFUSED, principal, wanted="withdraw", identity=identity, code=refusal.code)
+        await note_refusal(gate, entry, "withdraw")
         raise refusal
     return await _left(gate, call, principal) if left else await _end(gate, call, Trigger.WITHDRAW, principal)
 

@@ -9,7 +9,6 @@ from hitl.errors import NotApprover
 from hitl.gate import claim, decide, end, retain, submit, swap, target
 from hitl.gate.context import GateContext
 from hitl.outcomes import Refusal, fact
-from hitl.ports import Change, adding
 
 if TYPE_CHECKING:
     from hitl.call import Ask, Call, Lease, Ran, Reply
@@ -149,15 +148,11 @@ class Gate(GateContext):
     async def refuse_peer(self, identity: str, *, command: bool = False) -> NotApprover:
         """Return the error for a caller on this machine who has no rights, and record the refusal.
 
-        Such a caller is an unlisted user or, with `command`, a command that this service runs. The first refusal of a
-        caller is recorded, and after that at most one refusal a minute. Every line is a durable write, so frequent
-        requests would delay everybody. The next line counts the refusals that weren't recorded (`unrecorded`). Raises
-        Unavailable.
+        Such a caller is an unlisted user or, with `command`, a command that this service runs. At most one refusal of a
+        caller is recorded a minute (`note_refusal`). Raises Unavailable.
         """
-        unrecorded = self.refusals.held_back((identity, command))
-        if unrecorded is not None:
-            data = {**({"kept": True} if command else {}), **({"unrecorded": unrecorded} if unrecorded else {})}
-            await self.store.commit(adding(Change(entries=(Entry("", Event.REFUSED_PEER, identity, data),))))
+        refused = Entry("", Event.REFUSED_PEER, identity, {"kept": True} if command else {})
+        await swap.note_refusal(self, refused, command)
         return NotApprover(fact(Refusal.KEPT if command else Refusal.PEER, who=identity))
 
     # -- finding a call --------------------------------------------------------------------------------------

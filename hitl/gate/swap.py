@@ -23,7 +23,7 @@ from hitl.proof.keyring import as_short
 from hitl.records import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from datetime import datetime
 
     from hitl.gate.context import GateContext
@@ -127,29 +127,29 @@ def _overdue(gate: GateContext, call: Call, now: datetime, *, unseen: bool) -> C
 async def note(gate: GateContext, reply: Reply, call: Call, event: Event, answer: Answer) -> Answer:
     """Record a reply that decided nothing, and return its answer."""
     principal = gate.people.principal(reply.identity)
-    data = {**arrival(reply), "code": answer.error.code if answer.error else None}
+    code = answer.error.code if answer.error else None
+    entry = entry_of(call, event, principal, **arrival(reply), code=code)
     # An event of a chat is always recorded: its line says that the event was handled. Any other reply comes from a
     # program, which may repeat it without end. Unclear words of an approver are always recorded.
     counts = event is Event.UNCLEAR and gate.access.is_approver(principal, call)
     if event in {Event.REFUSED, Event.UNCLEAR} and reply.event is None and not counts:
-        await note_refusal(gate, call, event, principal, reply.verb, data)
+        await note_refusal(gate, entry, reply.verb)
         return answer
-    entry = entry_of(call, event, principal, **data)
     await gate.store.commit(adding(Change(entries=(entry,), handled=reply.event)))
     return answer
 
 
-async def note_refusal(
-    gate: GateContext, call: Call, event: Event, principal: str, wanted: str | None, data: Mapping[str, object]
-) -> None:
-    """Record a refused attempt of one person on one call: the first one, and after that at most one a minute.
+async def note_refusal(gate: GateContext, refused: Entry, wanted: object) -> None:
+    """Record a refused attempt: the first one, and after that at most one a minute.
 
+    Attempts of one actor on one call are counted together if they have the same event and want the same (`wanted`).
     Every line is a durable write, so an attempt that is repeated without end would delay everybody. The next line
     counts the attempts that weren't recorded (`unrecorded`).
     """
-    unrecorded = gate.refusals.held_back((call.ref, event, principal, wanted))
+    unrecorded = gate.refusals.held_back((refused.ref, refused.event, refused.actor, wanted))
     if unrecorded is not None:
-        entry = entry_of(call, event, principal, **data, unrecorded=unrecorded or None)
+        more = {"unrecorded": unrecorded} if unrecorded else {}
+        entry = replace(refused, data={**refused.data, **more})
         await gate.store.commit(adding(Change(entries=(entry,))))
 
 

@@ -66,24 +66,23 @@ def read(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
         raise Unavailable(say("database.keys.malformed", path=path, why=error)) from error
 
 
-def rotate(path: Path) -> str:
-    """Put a new key before the others in the key file that the service made, and return the new key's id.
+def rotate(path: Path) -> Sequence[str]:
+    """Put a new key before the others in the key file that the service made. Return the ids of all keys, in this order.
 
     The file keeps its owner, and is replaced as a whole. A running service uses the new key after its next start.
     Raises Unavailable as `read` does, or if the file can't be replaced.
     """
-    others = read(path)
-    fresh = _fresh()
+    keys = [_fresh(), *read(path)]
     try:
         owner = path.stat()
-        new = _written(path, [fresh, *others])
+        new = _written(path, keys)
         if os.geteuid() == 0:
             os.chown(new, owner.st_uid, owner.st_gid, follow_symlinks=False)
         new.replace(path)
         sync_folder(path.parent)
     except OSError as error:
         raise Unavailable(say("database.keys.unwritable", path=path, why=error.strerror)) from error
-    return fresh[0]
+    return [kid for kid, _ in keys]
 
 
 def lost(path: Path, database: Path) -> str | None:

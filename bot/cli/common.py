@@ -125,11 +125,10 @@ def connect(config: Path | None, socket_file: Path | None, *, shown: bool = Fals
     """
     from sayso_client.client import Client
 
-    named = _named_socket(socket_file)
     try:
-        return Client(named or socket_path(config, None), shown=shown)
+        return Client(socket_path(config, socket_file), shown=shown)
     except ClientError:
-        if named is None:
+        if _named_socket(socket_file) is None:
             settings(config)
         raise
 

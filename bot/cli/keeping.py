@@ -110,7 +110,6 @@ def rotate(config: Config = None, json: AsJson = False) -> None:
 
     Example: sayso keys rotate
     """
-    from adapters.database.keys import read
     from adapters.database.keys import rotate as add_key
     from adapters.database.sqlite.folder import KEYS
 
@@ -118,9 +117,8 @@ def rotate(config: Config = None, json: AsJson = False) -> None:
     if given := found.given_keys():
         fail(say("rotating.given", path=given), 2)
     path = found.folder("state") / KEYS
-    new = add_key(path)
-    older = len(read(path)) - 1
+    new, *older = add_key(path)
     if json:
-        print_json({"file": str(path), "id": new, "older": older})
+        print_json({"file": str(path), "id": new, "older": len(older)})
     else:
-        typer.echo(say("rotating.done", path=path, id=new, older=older))
+        typer.echo(say("rotating.done", path=path, id=new, older=len(older)))

@@ -8,7 +8,7 @@ from hitl.replies.automaton import Match
 from hitl.replies.emoji import Sign
 from hitl.replies.explain import unanswered
 from hitl.replies.model import ALL, Meaning, Reading, unclear
-from hitl.replies.parse import NOWHERE, Parse
+from hitl.replies.parse import CLOSES, NOWHERE, Parse
 from hitl.replies.phrase_roles import (
     ALL_OF_THEM,
     AND,
@@ -46,8 +46,6 @@ _US = "sayso"
 _COLONS = frozenset({":", "\uff1a"})
 #: Between words, these signs mean a choice: "approve/reject", "yes|no".
 _OFFERS = frozenset("/|")
-#: After "I changed my mind", one of these words only ends the sentence, and is no yes: "I changed my mind, ok".
-_CLOSES = frozenset({"ok", "okay", "okey"})
 #: Words that leave a no open: "so not yet".
 _UNDECIDED = LATER | UNCLEAR | CONDITION | HEDGE
 #: The most clauses, or words for "so" and "wait", that are tried in a message, so that a long one takes no longer.
@@ -163,7 +161,7 @@ def _after_turn(parse: Parse) -> Reading | None:
     if end in {NOWHERE, len(parse.tokens)}:
         return None
     rest = Parse(parse.tokens[end:], parse.language)
-    if rest.wordless or _CLOSES.issuperset(token.text for token in rest.tokens if token.kind is TokenKind.WORD):
+    if rest.wordless or CLOSES.issuperset(token.text for token in rest.tokens if token.kind is TokenKind.WORD):
         return None
     furthest, yes = rest.covered(0, len(rest.tokens), YES)
     doubt = any(rest.longest(at)[1] & (LATER | HEDGE) for at in range(len(rest.tokens)))

@@ -30,8 +30,9 @@ _PAUSES = _COMMAS | frozenset(".!\u2026\u3002\uff01")
 _LONGEST_ADDRESS = 3
 #: The highest number of words in a tag at the end of a reply ("ok, vero").
 _LONGEST_TAG = 4
-#: These words may only close a statement: "they are merged, ok".
-_CLOSES = frozenset({"ok", "okay", "okey"})
+#: After a statement or "I changed my mind", one of these words may only end the sentence, and is no yes then: "they are
+#: merged, ok".
+CLOSES = frozenset({"ok", "okay", "okey"})
 #: The fewest words of a yes that may have a statement beside it. In scripts without spaces each word is one sign.
 _LEAST_YES = 2
 _LEAST_YES_SIGNS = 3
@@ -169,7 +170,7 @@ class Parse:
             if roles & STATES:
                 states = True
             elif roles & YES:
-                if roles & ORDERS or (states and self.tokens[at].text not in _CLOSES):
+                if roles & ORDERS or (states and self.tokens[at].text not in CLOSES):
                     return False
                 words += end - at
                 least = max(least, _LEAST_YES if len(self.tokens[at].text) > 1 else _LEAST_YES_SIGNS)

@@ -231,7 +231,7 @@ class RetentionSettings(_Part):
     """The times for which three things are kept after their end: the arguments of calls, whole calls, and events of
     chats.
 
-    None means for ever. If a call is archived, its arguments are erased too.
+    None means forever. If a call is archived, its arguments are erased too.
     """
 
     arguments: Period | None = None

@@ -40,7 +40,7 @@ class Heard:
     #: The key of the sentence that says why this event can't decide anything, or None if it can.
     barred: str | None = None
     #: Whether a program wrote the message. Sayso never answers programs, because two programs could answer each other
-    #: for ever.
+    #: forever.
     program: bool = False
     #: The time of the event by the platform's clock, or the time of its arrival if the platform sends no time.
     at: datetime | None = None

@@ -1,7 +1,7 @@
 """One connection: identifies the peer, and limits the peer's bytes, seconds and connections.
 
 This module extends uvicorn's protocol. uvicorn itself has no deadline for a request's headers or body, no limit for
-header bytes, and no limit for the connections of one peer. It also waits for ever for a peer that doesn't read its
+header bytes, and no limit for the connections of one peer. It also waits forever for a peer that doesn't read its
 answer. `Connections` limits the connections of each peer, and of each kind of peers.
 """
 
@@ -286,7 +286,7 @@ class Door(HttpToolsProtocol):
 
 
 def listed(_uid: int, _pid: int) -> Party:
-    """Return LISTED for every peer. This is the default for a server that has no list of users."""
+    """Return LISTED forevery peer. This is the default for a server that has no list of users."""
     return Party.LISTED
 
 

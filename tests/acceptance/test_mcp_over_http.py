@@ -12,18 +12,9 @@ import pytest
 
 from tests.acceptance.installation import ALONE, ME, SAYSO, Installation, until
 from tests.acceptance.making import Maker
+from tests.mcp_messages import INITIALIZE
 from tests.patience import PATIENCE_S
 
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "somebody", "version": "1"},
-    },
-}
 LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
 
 

@@ -31,6 +31,7 @@ async def read(size: int, **headers: str) -> bytes:
 
 async def test_no_more_is_read_than_one_message_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
     """A longer answer would take the memory and the time of everybody."""
+    # The same limit, smaller: 16 MiB would take long, and show no more.
     monkeypatch.setattr(whole_lines, "LONGEST_LINE", 1000)
 
     assert 1000 == len(await read(1000))
@@ -46,6 +47,7 @@ async def test_a_compressed_answer_is_not_read() -> None:
 
 async def test_a_stream_of_events_has_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """All its events together may be long; the library limits each of them."""
+    # The same limit, smaller: 16 MiB would take long, and show no more.
     monkeypatch.setattr(whole_lines, "LONGEST_LINE", 1000)
 
     assert 5000 == len(await read(5000, **{"Content-Type": "text/event-stream; charset=utf-8"}))

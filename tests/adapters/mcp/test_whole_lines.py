@@ -32,6 +32,7 @@ def test_the_last_line_needs_no_end() -> None:
 
 def test_a_line_that_is_too_long_is_told_once_and_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     """With everything after it: nobody knows to what it belongs."""
+    # The same limit, smaller: 16 MiB would take long, and show no more.
     monkeypatch.setattr(whole_lines, "LONGEST_LINE", 10)
     told: list[str] = []
     token = whole_lines.TOO_LONG.set(lambda: told.append("too long"))

@@ -19,19 +19,9 @@ from hitl.call import Verb
 from hitl.connections import Connections, Party
 from hitl.errors import TooManyPending
 from hitl.records import replace
+from tests.mcp_messages import INITIALIZE
 from tests.patience import PATIENCE_S
 from tests.scenarios.mcp.behind import Behind, Held, Scripted
-
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "somebody", "version": "1"},
-    },
-}
 
 
 async def greeting(path: Path) -> tuple[dict[str, object], asyncio.StreamReader, asyncio.StreamWriter]:

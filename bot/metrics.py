@@ -65,7 +65,7 @@ _NOWHERE = "none"
 class Metrics:
     """The metrics of this process.
 
-    The caller must add the method `heard` to `SqliteStore.committed`, so that each committed change is counted.
+    The caller must make the method `heard` follow the store (`hitl.ports.Changes`), so that each change is counted.
     """
 
     def __init__(self, clock: Clock, known: Sequence[str]) -> None:
@@ -205,7 +205,7 @@ async def serve_metrics(
     from adapters.http.listeners import Server, tcp_listener
 
     metrics = Metrics(store.clock, tuple(surfaces()))
-    store.committed.append(metrics.heard)
+    store.follow(metrics.heard)
     one_at_a_time = asyncio.Lock()
 
     async def scrape(request: Request) -> Response:

@@ -128,7 +128,7 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         parts.push_async_callback(turns.agent.close)
     platforms.attach(running.service, turns)
     if traces is not None:
-        running.store.committed.append(traces.heard)
+        running.store.follow(traces.heard)
     connections = fitting_connections()
     if settings.metrics.port is not None:
         await _metrics().serve_metrics(settings.metrics, running.store, parts, platforms.troubles, connections)

@@ -186,6 +186,21 @@ class Calls(Protocol):
         For ref '' return the record of the service itself.
         """
 
+
+class Changes(Protocol):
+    """The feed of changes: a listener hears of each change, and a reader continues from a position in the record."""
+
+    def follow(self, hear: Callable[[Change], None]) -> Callable[[], None]:
+        """Call `hear` with each change that `commit` writes from now on. Return a function that ends this.
+
+        `hear` is called when the change is durable, and before `commit` returns. The changes come in the order in which
+        they were written, also if the caller of `commit` was cancelled. `hear` must not block. Its errors are only
+        logged.
+
+        If several processes write to one store, each process also hears of the changes of the others. Such a change has
+        only `call`, so that each line of the record is counted by one process.
+        """
+
     async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
         """Return at most `limit` lines of the whole audit record, each with its position, oldest first.
 
@@ -341,7 +356,7 @@ class CallsAndEvents(Calls, Inbox, Protocol):
     """The methods of the store that are needed to handle chat events."""
 
 
-class Store(Calls, Outbox, Inbox, Conversations, Credentials, Turns, Protocol):
+class Store(Calls, Changes, Outbox, Inbox, Conversations, Credentials, Turns, Protocol):
     """The whole store. Every write is durable before its method returns.
 
     Any method raises `hitl.errors.Unavailable` if the store can't be read or written. In that case nothing was changed.
@@ -709,13 +724,6 @@ class Resolver(Protocol):
         """Return every IP address of a host name as text, or None if the lookup failed."""
 
 
-class Observer(Protocol):
-    """A part of this process that is notified of every change of a call, after the change is durable."""
-
-    def changed(self, call: Call) -> None:
-        """Handle the changed call. The method must not block and must not raise."""
-
-
 __all__ = [
     "Agent",
     "Beside",
@@ -723,6 +731,7 @@ __all__ = [
     "CallsAndCards",
     "CallsAndEvents",
     "Change",
+    "Changes",
     "Chat",
     "Clock",
     "Conversations",
@@ -734,7 +743,6 @@ __all__ = [
     "KeyTakenError",
     "Line",
     "NotYetError",
-    "Observer",
     "Offer",
     "Offering",
     "Outbox",

@@ -39,7 +39,7 @@ class Attendance:
     """Keeps the connections on which callers wait for their calls.
 
     `leave` is the function that ends a call because its caller has left. It isn't called when the service stops,
-    because then the service closes the connections itself. This class observes the gate's changes, and forgets the
+    because then the service closes the connections itself. This class follows the gate's changes, and forgets the
     calls that were claimed or are over.
     """
 

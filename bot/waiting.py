@@ -1,6 +1,6 @@
 """Wakes code in this process that waits for a call to change. Each waiter has a future, so nothing polls.
 
-The service is the only writer of its database, and `Gate.follow` reports each change. So this module keeps the calls that
+The service is the only writer of its database, and this module follows the gate's changes. So it keeps the calls that
 changed last in memory, and reads only older calls from the store.
 """
 

@@ -123,7 +123,6 @@ ENGLISH: Mapping[str, str] = {
     "doctor.keys.foreign": "{path} belongs to another user (uid {owner}) than its folder, so the service won't start. Run: chown {uid} {path}",
     "doctor.record": "open requests and the service's own record are as they were written",
     "doctor.mark.beside": "it lies beside the state folder, so restoring both from a copy lets approved calls run again; name a file elsewhere: mark = ...",
-    "doctor.sqlite.fault": "{version} can lose commits when two programs write to one database. The service writes alone: no harm. Don't write to {path} with another program while it runs",
     # doctor: the tools and the agent
     "doctor.tools.unknown": "{why} Correct tools.allow",
     "doctor.tools.none": "the list is empty: the service runs nothing itself. Add the tools that it needs to tools.allow",

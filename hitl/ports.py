@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
     from datetime import datetime
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Bound,
         Call,
         Entry,
+        Event,
         Incoming,
         KeptTurn,
         Lease,
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     )
     from hitl.cards.wording import Wording
     from hitl.credentials import Credential
+    from hitl.history import RecordQuery
+    from hitl.people.names import Names
+    from hitl.proof.integrity import Examined
     from hitl.proof.keyring import Keyring
 
 
@@ -346,6 +350,114 @@ class Credentials(Protocol):
 
     async def used_credential(self, name: str, at: datetime) -> None:
         """Store the time at which a token was last used."""
+
+
+class Survey(Protocol):
+    """Questions about one state of everything that is stored, while a service may run. A survey changes nothing.
+
+    A survey reads values as they are stored, because somebody may have changed them by hand. Every method raises
+    `hitl.errors.Unavailable` if the stored data can't be read. The methods from `lines` on also raise it if the data
+    doesn't have the newest schema.
+    """
+
+    @property
+    def schema(self) -> str | None:
+        """The revision of the stored schema, or None if Sayso didn't make it."""
+
+    @property
+    def schemas(self) -> Sequence[str]:
+        """The revisions of the schema that this version of Sayso knows, the newest last."""
+
+    def open_calls(self) -> Mapping[str, int]:
+        """Count the calls that aren't over, by their state."""
+
+    def oldest_pending(self) -> datetime | None:
+        """Return the time at which the oldest pending call was made, or None if no call is pending."""
+
+    def most_overdue(self) -> datetime | None:
+        """Return the earliest `due_at` of all calls, even if that time has passed.
+
+        Return None if no call has a `due_at`.
+        """
+
+    def unsent(self) -> tuple[int, datetime | None]:
+        """Return the number of unsent messages, and the time since which people wait for the oldest message, or None.
+
+        People wait for a new card since the call was made. They wait for any other message since the call was decided
+        or has ended. Refreshes of pending calls' cards are included in the number, but not in the time, because nobody
+        waits for them.
+        """
+
+    def set_aside(self) -> int:
+        """Count the events that were set aside because they could not be handled."""
+
+    def token_holders(self, now: datetime) -> tuple[Collection[str], Collection[str]]:
+        """Return two sets of principals: those who may ask with a working token, and those who may decide with one.
+
+        A token with the name NAME is the principal `token:NAME`. The first set also has the owners of agents' tokens,
+        because agents may ask for them.
+        """
+
+    def origins_of_agents(self, now: datetime) -> Sequence[Sequence[str]]:
+        """Return, for each agent's token that works, the conversations that it may name as origin."""
+
+    def newest_position(self) -> int:
+        """Return the position of the newest line of the record, or 0 for an empty record."""
+
+    def latest_lines(self, limit: int) -> Sequence[tuple[datetime, str]]:
+        """Return the time and the data (JSON) of the latest lines of the record, the latest first.
+
+        Lines without a time are left out.
+        """
+
+    def latest(self, event: Event, after: int) -> Mapping[str, Any]:
+        """Return the data of the latest line with this event and the ref '', or {} without such a line.
+
+        Only lines after the position `after` of the record count.
+        """
+
+    def lines(
+        self, keys: Keyring, asked: RecordQuery, *, newest_first: bool = False, limit: int | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the lines of the record that match `asked`, at most `limit`, each as `hitl.history.told`.
+
+        The lines come in the order of the record, or in the opposite order with `newest_first`.
+        """
+
+    def requests(
+        self, keys: Keyring, asked: RecordQuery, *, limit: int | None = None, names: Names | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the calls that match `asked`, at most `limit`, the newest first.
+
+        Each is a dictionary: the call's view (`hitl.cards.data.view`), and under `flaws` the codes of its changed
+        parts. `names` has the names of people for the sentences of the views.
+
+        After the matching calls come the calls that can't be read because somebody changed them. Nobody knows whether
+        these calls match, so the view of each has only its ref, short ref and flaws.
+        """
+
+    def statistics(self, since: datetime | None, until: datetime | None) -> dict[str, Any]:
+        """Return the statistics of the calls in a period, from `hitl.history.counted`.
+
+        `unreadable` lists the calls that can't be read because somebody changed them. The numbers don't include these
+        calls.
+        """
+
+    def sound_calls(self, keys: Keyring, since: datetime | None) -> Sequence[Call]:
+        """Return the calls made at or after `since`, except calls with a wrong MAC or erased arguments."""
+
+    def open_flaws(self, keys: Keyring, limit: int) -> tuple[Sequence[str], int | None]:
+        """Verify the oldest `limit` calls that aren't over, and the record's chain with the ref ''.
+
+        Return two values: the short refs of the calls that were changed, and the number of the first line of that chain
+        that was changed or is missing (None if the chain is sound).
+        """
+
+    def examine(self, keys: Keyring, marked: tuple[int, str] | None) -> Examined:
+        """Verify every call, vote, line and other row that has a MAC.
+
+        `marked` is the position and the hash of a line that the record had before the survey was opened, or None.
+        """
 
 
 class CallsAndCards(Calls, Outbox, Protocol):
@@ -756,6 +868,7 @@ __all__ = [
     "ShortTakenError",
     "Store",
     "StoredTurn",
+    "Survey",
     "Tree",
     "Turn",
     "Turns",

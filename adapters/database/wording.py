@@ -51,6 +51,8 @@ ENGLISH: Mapping[str, str] = {
     "database.copy.tokens": "{path} has tokens that work: {names}. No database here tells which of them were revoked since. Nothing was changed. Add --tokens end to revoke them all, or --tokens keep to let them work.",
     "database.copy.changed": "{path} isn't as it was written, or its keys are others. Nothing was changed.",
     "database.copy.unplaced": "{path} can't be replaced: {why}. What it held is kept.",
+    # the check of the SQLite library
+    "database.sqlite.fault": "{version} can lose commits when two programs write to one database. The service writes alone: no harm. Don't write to {path} with another program while it runs",
 }
 IN_ENGLISH.join(ENGLISH)
 say = IN_ENGLISH.say

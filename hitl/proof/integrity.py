@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,23 @@ class Flaw(StrEnum):
     CREDENTIAL = "flaw.credential"
     TURN = "flaw.turn"
     NO_KEY = "flaw.no_key"
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """The result of an examination of everything that is stored."""
+
+    #: The number of examined lines of the record.
+    lines: int
+    #: The number of examined calls.
+    calls: int
+    flaws: tuple[Fact, ...]
+    #: Whether there is a mark. If there is a mark, the end of the record was compared with it.
+    marked: bool
+    #: The number of calls that retention archived. Calls that were tampered with aren't counted.
+    archived: int
+    #: The number of calls whose arguments retention erased. Calls that were tampered with aren't counted.
+    erased: int
 
 
 def flaws_of(keys: Keyring, call: Call, votes: Sequence[Vote], lines: Sequence[Recorded]) -> list[Fact]:

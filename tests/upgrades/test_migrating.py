@@ -16,16 +16,17 @@ from typing import TYPE_CHECKING, Any, Self
 import pytest
 import time_machine
 
+from adapters.database.folder import StateFolder
 from adapters.database.mark import Mark
-from adapters.database.sqlite.examine import Examined, examine
-from adapters.database.sqlite.folder import StateFolder
 from adapters.database.sqlite.schema import REVISIONS
 from adapters.database.sqlite.store import SqliteStore
+from adapters.database.sqlite.survey import surveyed
 from bot.settings import Settings
 from hitl.call import Action, Event, Ran, Reply, ReplyKind, Result, Risk, Verb
 from hitl.errors import AlreadyDecided, ConfirmationExpired, SaysoError
 from hitl.gate import Gate
 from hitl.gate.response import Came
+from hitl.proof.integrity import Examined
 from hitl.testing import ScriptedExecutor, SetClock
 from tests.hitl.world import CLAIM, SECRET, Rules, verdict
 from tests.upgrades.place import LANDED, OPEN, kind, unpack
@@ -101,7 +102,8 @@ class Opened:
 
     def examined(self) -> Examined:
         """What `sayso audit verify` finds."""
-        return examine(self.store.database, self.store.keys, Mark(self._folder / "mark", self.store.keys))
+        with surveyed(self.store.database) as survey:
+            return survey.examine(self.store.keys, Mark(self._folder / "mark", self.store.keys).read())
 
 
 @pytest.fixture

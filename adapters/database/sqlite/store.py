@@ -21,11 +21,12 @@ from adapters.database.sqlite.cache import Known
 from adapters.database.sqlite.credentials import SqliteCredentials
 from adapters.database.sqlite.failures import unavailable
 from adapters.database.sqlite.parts import SqliteCalls, SqliteChanges, SqliteConversations, SqliteInbox, SqliteOutbox
-from adapters.database.sqlite.retention import KEEP, Retention
+from adapters.database.sqlite.retention import Retention
 from adapters.database.sqlite.turns import SqliteTurns
 from adapters.database.sqlite.writer import Writer, connect
 from hitl.call import Event
 from hitl.errors import Unavailable
+from hitl.limits import KEEP_EVENTS
 from hitl.proof.keyring import Keyring
 from hitl.times import Steady, micros, moment
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime, timedelta
 
-    from adapters.database.sqlite.folder import StateFolder
+    from adapters.database.folder import StateFolder
     from hitl.call import Entry
     from hitl.ports import Change, Clock
 
@@ -67,7 +68,7 @@ class SqliteStore(
         self.follow(self._heard)
 
     @classmethod
-    async def open(cls, folder: StateFolder, clock: Clock, *, keep_events: timedelta = KEEP) -> Self:
+    async def open(cls, folder: StateFolder, clock: Clock, *, keep_events: timedelta = KEEP_EVENTS) -> Self:
         """Open the store of a locked folder. Update the schema, and make keys if the folder is new.
 
         Events of the inbox are deleted `keep_events` after they were handled or set aside, while nothing else is

@@ -64,6 +64,8 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
     Unavailable, and leaves no copy, if the copy can't be written or if the examination finds a flaw.
     """
     part = copy.with_name(copy.name + ".part")
+    # The mark is read before the copy is made: a running service may write a later mark in the meantime.
+    marked = mark.read()
     with surveyed(database) as survey:
         survey.must_be_current()
     try:
@@ -75,7 +77,7 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
         with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as connection:
             connection.execute("VACUUM INTO ?", (str(part),))
         with surveyed(part) as survey:
-            examined = survey.examine(keys, mark.read())
+            examined = survey.examine(keys, marked)
         if examined.flaws:
             raise Unavailable(say("database.copy.flawed", path=database))
         if os.geteuid() == 0:

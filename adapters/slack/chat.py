@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from adapters.slack.agent_view import AgentView
+from adapters.slack.alone import Alone, Kept
+from adapters.slack.bodies import Me
 from adapters.slack.delivery import PEOPLE, Delivery, parsed
 from adapters.slack.errors import explained, promised
-from adapters.slack.handlers import Alone, Kept, Me
 from adapters.slack.messages import (
     Message,
     card_message,

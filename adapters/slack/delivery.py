@@ -19,7 +19,7 @@ from hitl.ports import PlatformError
 if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
 
-    from adapters.slack.handlers import Alone
+    from adapters.slack.alone import Alone
     from adapters.slack.messages import Message
     from adapters.slack.pace import Pace
     from adapters.slack.threads import Threads

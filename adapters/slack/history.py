@@ -18,8 +18,8 @@ import logging
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from adapters.slack.bodies import read
 from adapters.slack.errors import explained, promised
-from adapters.slack.handlers import read
 from adapters.slack.surface import PLATFORM, is_direct, message_of, parse_place
 from hitl.ports import PlatformError
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from slack_sdk.web.async_client import AsyncWebClient
 
-    from adapters.slack.handlers import Me
+    from adapters.slack.bodies import Me
     from hitl.call import Incoming
     from hitl.ports import CallsAndCards
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from adapters.slack.handlers import author_of, channel_in, files_of, is_shared, tells_of_agent_view
+from adapters.slack.bodies import author_of, channel_in, files_of, is_shared, tells_of_agent_view
 from adapters.slack.surface import EMAIL, identity_of, is_direct, message_of, parse_place, place_of
 from hitl.events import Command, Echo, Reaction, Text
 from hitl.ports import PlatformError
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from adapters.slack.bodies import Me
     from adapters.slack.chat import SlackChat
-    from adapters.slack.handlers import Me
     from adapters.slack.workspace import SlackPerson
     from hitl.events import Heard
     from hitl.platforms import Core

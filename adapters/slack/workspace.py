@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from cachetools import FIFOCache
 
+from adapters.slack.bodies import writer_of
 from adapters.slack.delivery import PEOPLE, parsed
 from adapters.slack.errors import explained, promised
-from adapters.slack.handlers import writer_of
 from hitl.ports import PlatformError
 
 if TYPE_CHECKING:

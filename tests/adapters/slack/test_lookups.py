@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adapters.slack.handlers import Me
+from adapters.slack.bodies import Me
 from adapters.slack.lookups import Lookups
 from adapters.slack.workspace import SlackPerson
 from bot.surfaces import surfaces

@@ -5,10 +5,10 @@ Messages to one route wait for each other, so a slow chat delays only itself.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
+from bot.workers.bell import Bell
 from hitl.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class OutboxWorker:
     def __init__(self, delivery: Delivery, start: Callable[[Coroutine[Any, Any, None]], object]) -> None:
         self._delivery = delivery
         self._start = start
-        self._woken = asyncio.Event()
+        self._bell = Bell()
         #: The routes to which a message is being sent.
         self._busy: set[str] = set()
 
@@ -37,12 +37,12 @@ class OutboxWorker:
 
     def wake(self) -> None:
         """Look for messages now, because one may have been queued."""
-        self._woken.set()
+        self._bell.ring()
 
     async def run(self) -> None:
         """Send messages until cancelled. The messages that are being sent then continue."""
         while True:
-            self._woken.clear()
+            self._bell.reset()
             try:
                 taken = await self._delivery.take(self._busy)
             except Unavailable as error:
@@ -57,7 +57,7 @@ class OutboxWorker:
                 self._busy.add(sending.post.route)
                 self._start(self._send(sending))
             if not taken:
-                await self._wait()
+                await self._bell.wait()
 
     async def _send(self, sending: Sending) -> None:
         """Send one message, then let the next message to the same route be sent."""
@@ -67,12 +67,4 @@ class OutboxWorker:
             _log.warning("outbox.not_recorded", {"ref": sending.post.ref, "why": error.message})
         finally:
             self._busy.discard(sending.post.route)
-            self._woken.set()
-
-    async def _wait(self) -> None:
-        """Wait until a message is queued, but at most one second, because a retry may be due then."""
-        try:
-            async with asyncio.timeout(1.0):
-                await self._woken.wait()
-        except TimeoutError:
-            return
+            self._bell.ring()

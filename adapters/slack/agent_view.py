@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from cachetools import FIFOCache
 
-from adapters.slack.delivery import PEOPLE, parsed
+from adapters.slack.delivery import parsed
 from adapters.slack.errors import explained
+from adapters.slack.surface import is_person
 from hitl.ports import PlatformError
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class AgentView:
     async def entitle(self, route: str, title: str) -> None:
         """Give a thread of a direct conversation a title. Do nothing in other places, which have no title."""
         _, place, thread = parsed(route)
-        if thread and place.startswith(PEOPLE):
+        if thread and is_person(place):
             await self._in_view(
                 place,
                 lambda channel: self._client.assistant_threads_setTitle(

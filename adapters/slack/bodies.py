@@ -14,8 +14,10 @@ from adapters.slack.surface import PLATFORM, is_direct, message_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+#: The sub-type of a message in a thread that its author also shows in the channel.
+BROADCAST = "thread_broadcast"
 #: Sub-types of messages that people send. Other sub-types come from Slack or bots, or report that a message changed.
-_SAID = frozenset({None, "file_share", "thread_broadcast"})
+_SAID = frozenset({None, "file_share", BROADCAST})
 #: Takes the place of a team or a person that Slack doesn't name.
 UNKNOWN = "?"
 

@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 from adapters.slack.agent_view import AgentView
 from adapters.slack.alone import Alone, Kept
 from adapters.slack.bodies import Me
-from adapters.slack.delivery import PEOPLE, Delivery, parsed
+from adapters.slack.delivery import Delivery, parsed
 from adapters.slack.errors import explained, promised
 from adapters.slack.messages import (
     Message,
@@ -21,7 +21,7 @@ from adapters.slack.messages import (
     plain_message,
     reason_window,
 )
-from adapters.slack.surface import channel_of, parse_place, place_of
+from adapters.slack.surface import channel_of, is_person, parse_place, place_of
 from adapters.slack.threads import Threads
 from adapters.slack.uploads import share
 from adapters.slack.workspace import Workspace
@@ -273,7 +273,7 @@ class SlackChat:
 
     def _card(self, route: str, call: Call) -> Message:
         _, place, _ = parsed(route)
-        reader = self.names.people.owner(route) if place.startswith(PEOPLE) else ""
+        reader = self.names.people.owner(route) if is_person(place) else ""
         return card_message(
             call,
             self._keys,
@@ -305,4 +305,4 @@ def _user_of(identity: str) -> str:
         _, user, thread = parse_place(identity)
     except ValueError:
         return ""
-    return user if user.startswith(PEOPLE) and not thread else ""
+    return user if is_person(user) and not thread else ""

@@ -30,6 +30,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 
 from adapters.slack.alone import Alone, Kept
 from adapters.slack.bodies import (
+    BROADCAST,
     UNKNOWN,
     Me,
     channel_of_press,
@@ -41,7 +42,7 @@ from adapters.slack.bodies import (
 )
 from adapters.slack.formatting import EMOJI, plain, shown
 from adapters.slack.messages import APPROVE, CHOOSE, DETAILS, PAGE_ACTION, REASON_FIELD, REASON_WINDOW, REJECT
-from adapters.slack.surface import identity_of, is_direct, message_of, place_of
+from adapters.slack.surface import SLACKBOT, identity_of, is_direct, message_of, place_of
 from hitl.call import Verb
 from hitl.events import Command, Echo, Explained, Heard, Opened, PageTurned, Press, Reaction, Text
 from hitl.platforms import Untaken
@@ -73,8 +74,6 @@ _LONGEST = 255
 _log = logging.getLogger(__name__)
 #: The key in a request's context under which its `_Run` is stored.
 _RUN = "sayso"
-_BROADCAST = "thread_broadcast"
-_SLACKBOT = "USLACKBOT"
 #: A message of the bot is a card if it has one of these buttons: Approve, or the first option of a question.
 _DECIDING = frozenset({APPROVE, f"{CHOOSE}:1"})
 #: A command that a person types as a message, as in a thread, where Slack takes no commands.
@@ -253,7 +252,7 @@ def _pane(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Opened:
 
 def _message(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard | None:
     user, text = event.get("user"), str(event.get("text") or "")
-    if user in {None, "", me.user, _SLACKBOT} or event.get("bot_id") or event.get("hidden"):
+    if user in {None, "", me.user, SLACKBOT} or event.get("bot_id") or event.get("hidden"):
         return None
     user = str(user)
     channel, ts, thread = event["channel"], event["ts"], event.get("thread_ts") or ""
@@ -309,7 +308,7 @@ def _barred(event: Mapping[str, Any], identity: str) -> str | None:
     """
     if UNKNOWN in identity:
         return "chat.stranger"
-    if event.get("subtype") == _BROADCAST:
+    if event.get("subtype") == BROADCAST:
         return "chat.broadcast"
     if event.get("edited"):
         return "chat.edited"

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from cachetools import FIFOCache
 
 from adapters.slack.bodies import writer_of
-from adapters.slack.delivery import PEOPLE, parsed
+from adapters.slack.delivery import parsed
 from adapters.slack.errors import explained, promised
+from adapters.slack.surface import SLACKBOT, is_person
 from hitl.ports import PlatformError
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class Workspace:
         _, place, thread = parsed(route)
         now = asyncio.get_running_loop().time()
         asked_at, _ = self._member.get(route, (-_KNOWN_FOR_S, True))
-        if thread or place.startswith(PEOPLE) or now - asked_at < _KNOWN_FOR_S:
+        if thread or is_person(place) or now - asked_at < _KNOWN_FOR_S:
             return
         self._member[route] = (now, await self._is_member(place))
 
@@ -116,6 +117,6 @@ def _who(user: dict[str, Any]) -> SlackPerson:
     confirmed = user.get("is_email_confirmed", True) and not (user.get("is_stranger") or user.get("deleted"))
     return SlackPerson(
         str(user.get("team_id") or ""),
-        bool(user.get("is_bot")) or user["id"] == "USLACKBOT",
+        bool(user.get("is_bot")) or user["id"] == SLACKBOT,
         str(profile.get("email") or "").casefold() if confirmed else "",
     )

@@ -187,10 +187,9 @@ def posted(update: Update, me: Me) -> Heard | None:
 
 def said(update: Update, me: Me) -> Heard | None:
     """Return the event for a new message, or None. A special message announces that its group became a supergroup."""
-    return _message(update.message, me) if update.message else None
-
-
-def _message(message: Message, me: Me) -> Heard | None:
+    message = update.message
+    if message is None:
+        return None
     if message.migrate_to_chat_id:
         moved_to = place_of(message.migrate_to_chat_id, None)
         return Moved(conversation=_place(message), moved_to=moved_to)

@@ -49,7 +49,9 @@ class Details:
         """
         answer, wording = await self._voice.gate.peek(reply), self._voice.wording(heard, alone=True)
         seen = answer.came is Came.DETAILS
-        file = self._file(heard, answer.call) if seen and answer.call is not None else None
+        # With toasts, everybody in the conversation sees the details, so they are in the conversation's language.
+        language = self._voice.wording(heard, alone=not self._toasts)
+        file = whole(answer.call, self._voice.gate.names, language) if seen and answer.call is not None else None
         shown = self._toasts and file is not None and self._shown.get(heard.message or "") == hash(file.text)
         if self._toasts or (not seen and self._voice.admits_answer(heard, answer)):
             below = wording.say("button.details.shown" if shown else "button.details")
@@ -84,12 +86,6 @@ class Details:
         if self._toasts and heard.message:
             self._shown[heard.message] = hash(file.text)
         return True
-
-    def _file(self, heard: Press, call: Call) -> File:
-        """Return the details as a file: in the language of the person who pressed if only they see it, else in the
-        conversation's language.
-        """
-        return whole(call, self._voice.gate.names, self._voice.wording(heard, alone=not self._toasts))
 
     async def _attach(self, heard: Press, route: str, call: Call) -> None:
         """Send the details as a file below the pressed card if the card leaves out a part of the call.

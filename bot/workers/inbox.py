@@ -120,7 +120,8 @@ class Intake:
             await self._pause(event, error.message, 1.0)
         except PlatformError as error:
             _log.warning("intake.failed", {"source": event.source, "id": event.id, "why": str(error)})
-            await self._failed(event, error, _wait_after(event, error) if error.passing else 0.0)
+            wait_s = min(error.retry_s or 2.0**event.failures, _LONGEST_WAIT_S)
+            await self._failed(event, error, wait_s if error.passing else 0.0)
         except Exception as error:  # noqa: BLE001 - the event is logged, counted and set aside
             _log.exception("intake.failed", {"source": event.source, "id": event.id})
             await self._failed(event, error, 0.0)
@@ -176,7 +177,3 @@ class Intake:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _wait_after(event: Incoming, error: PlatformError) -> float:
-    return min(error.retry_s or 2.0**event.failures, _LONGEST_WAIT_S)

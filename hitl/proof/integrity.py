@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from hitl.call import MAY_RUN, Event, State
 from hitl.lifecycle import RESULTS, Trigger
@@ -51,8 +52,7 @@ class Flaw(StrEnum):
     NO_KEY = "flaw.no_key"
 
 
-@dataclass(frozen=True, slots=True)
-class Examined:
+class Examined(Struct, frozen=True):
     """The result of an examination of everything that is stored."""
 
     #: The number of examined lines of the record.

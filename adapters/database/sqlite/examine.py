@@ -109,7 +109,7 @@ def _event_holds(keys: Keyring, source: str, number: str, ordering: str, body: b
 
 
 def _card_holds(keys: Keyring, ref: str, route: str, message: str | None, mac: str | None) -> bool:
-    return message is None or seals.card_holds(keys, mac, ref, route, message)
+    return mac is None if message is None else seals.card_holds(keys, mac, ref, route, message)
 
 
 def _prompt_holds(keys: Keyring, ref: str, principal: str, kind: str, at: int, mac: str) -> bool:

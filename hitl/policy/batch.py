@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from hitl.cards.wording import IN_ENGLISH
 from hitl.policy.engine import Policy, load
 from hitl.policy.model import PolicyCall, PolicyInvalid, Reason
 
@@ -46,8 +47,9 @@ def evaluate_row(row: Mapping[str, Any]) -> dict[str, Any]:
     verdict = policy.judge(_call(row))
     return {
         "id": row.get("id"), "action": verdict.action, "rule": verdict.rule, "refused": False, "reason": verdict.reason,
-        "risk": verdict.risk, "why": verdict.why, "timeout_s": verdict.timeout_s, "on_timeout": "deny",
-        "message": verdict.message, "programs": list(verdict.programs),
+        "risk": verdict.risk, "why": IN_ENGLISH.retold(verdict.why), "timeout_s": verdict.timeout_s,
+        "on_timeout": "deny", "message": IN_ENGLISH.retold(verdict.message or "") or None,
+        "programs": list(verdict.programs),
     }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from hitl.cards.wording import IN_ENGLISH
 from hitl.policy.engine import Policy, load
 from hitl.policy.model import PolicyCall, PolicyInvalid, Reason
+from hitl.policy.wording import say
 
 # The policy of a row with the policy name BUILTIN_FALLBACK. It is contenox's built-in policy (module
 # `dialects.contenox`), and asks about every call.
@@ -42,7 +43,7 @@ def evaluate_row(row: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(row.get("args"), dict | None):
         return {
             "id": row.get("id"), "action": "deny", "rule": None, "refused": False, "reason": Reason.POLICY_ERROR,
-            "problems": ["the arguments are no object"],
+            "problems": [say("fault.row.args")],
         }  # fmt: skip
     verdict = policy.judge(_call(row))
     return {

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from bot.cli.main import application
 from bot.errors import SettingsError
 from bot.settings import load
+from hitl.policy.operators import OPERATORS
 from tests.hitl.cards.test_wording import constants
 from tests.pseudo import outside, speak_in_commands
 
@@ -137,6 +138,20 @@ def test_an_error_of_the_settings_is_in_the_catalogue(text: str, tmp_path: Path)
 
 #: Words of Python's TOML parser, and values that a setting may have.
 OTHERS = ("Expected after key in key value pair at line column missing or", "json text off low medium high")
+
+
+def test_the_faults_of_a_policy_are_in_the_catalogue(tmp_path: Path) -> None:
+    """`policy check` prints the faults of a document, its remedies, and probable mistakes."""
+    file = tmp_path / "p.yaml"
+    keys = "yaml document ab allow approve low medium high critical"
+    faulty = "version: 1\nrules:\n  - {tool: a b, acton: deny, action: denny, risk: 3, when: [{op: is}]}\ncards: 3\n"
+    doubtful = "version: 1\nrules:\n  - {tool: a, action: allow}\n  - {tool: a, action: deny}\n"
+    for text in (faulty, doubtful, "version: 1\nversion: 1\n", "a: *b\n", "[]\n"):
+        file.write_text(text)
+        told = said("policy", "check", str(file))
+
+        assert told
+        assert [] == outside(told, [keys, str(tmp_path), *re.findall("[a-z]+", text), *OPERATORS]), text
 
 
 #: The files whose sentences are all in a catalogue. `_WORDS` finds a text of them that isn't: the names of checks are

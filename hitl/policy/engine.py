@@ -22,7 +22,7 @@ from hitl.policy import globs, risk, text, values
 from hitl.policy.compose import compose
 from hitl.policy.dialects import check
 from hitl.policy.document import CONTENOX, UNKNOWN, AnyOf, Checked, Level, Not, Rule, When
-from hitl.policy.explain import describe
+from hitl.policy.explain import describe, for_other_tools
 from hitl.policy.index import SMALL, Index
 from hitl.policy.lint import findings, impossible
 from hitl.policy.model import (
@@ -599,7 +599,7 @@ class Policy:
         for compiled in group:
             rule, call = compiled.rule, scope.call
             if not _applies(rule, call):
-                found.append(Tried(rule.name, where, "no", f"is for other tools ({_names(rule)})"))
+                found.append(Tried(rule.name, where, "no", for_other_tools(_names(rule))))
                 continue
             answer = compiled.test(scope)
             use = _use(rule, contenox=self.checked.dialect == CONTENOX)

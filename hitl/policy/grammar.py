@@ -15,12 +15,12 @@ from hitl.records import replace
 
 MAX_ENTRIES: Final = 10_000
 NOT_YET: Final = {
-    "quorum": say("fault.not_yet.approvals"),
-    "min_approvals": say("fault.not_yet.approvals"),
-    "approvals": say("fault.not_yet.approvals"),
-    "standing": say("fault.not_yet.standing"),
-    "remember": say("fault.not_yet.standing"),
-    "trusted_binaries": say("fault.not_yet.binaries"),
+    "quorum": "fault.not_yet.approvals",
+    "min_approvals": "fault.not_yet.approvals",
+    "approvals": "fault.not_yet.approvals",
+    "standing": "fault.not_yet.standing",
+    "remember": "fault.not_yet.standing",
+    "trusted_binaries": "fault.not_yet.binaries",
 }
 
 
@@ -51,7 +51,7 @@ class Notes:
         names = tuple(known)
         for key in value:
             if key in NOT_YET:
-                self.refuse(pointer_below(path, key), NOT_YET[key], say("fault.do.leave_out"))
+                self.refuse(pointer_below(path, key), say(NOT_YET[key]), say("fault.do.leave_out"))
             elif key not in names:
                 self.strictly(pointer_below(path, key), say("fault.key", key=repr(key)), closest(key, names))
 

@@ -101,8 +101,7 @@ def _not_told(checked: Checked) -> list[Problem]:
 
 def _doubted(allow: Rule, deny: Rule, key: str) -> Problem:
     said = say("lint.untold", key=repr(key), rule=deny.name)
-    want = f"add {{key: {key}, op: exists, value: true}} to it, or name the tools that {deny.name} is for"
-    return _problem(allow, said, want)
+    return _problem(allow, said, say("lint.untold.do", key=key, rule=deny.name))
 
 
 def _compared(when: When) -> list[str]:
@@ -162,8 +161,9 @@ def _own(checked: Checked) -> list[Rule]:
     return [rule for rule in (*checked.forbid, *checked.rules, *checked.risk_rules) if not rule.source]
 
 
-def _problem(rule: Rule, message: str, suggestion: str | None = say("lint.covered.do")) -> Problem:
-    return Problem(rule.line, rule.path, f"{rule.name} {message}", suggestion)
+def _problem(rule: Rule, message: str, suggestion: str = "") -> Problem:
+    told = suggestion or say("lint.covered.do")
+    return Problem(rule.line, rule.path, f"{rule.name} {message}", told)
 
 
 def covered(rules: Sequence[Rule]) -> list[tuple[Rule, Rule]]:

@@ -177,6 +177,7 @@ ENGLISH: Mapping[str, str] = {
     "lint.after_allow": "comes after the allow {rule}, which lets some of its calls pass",
     "lint.after_allow.do": "put it before {rule}, or into 'forbid'",
     "lint.untold": "allows calls without {key}, for which the deny {rule} can't be told: they are asked about",
+    "lint.untold.do": "add {{key: {key}, op: exists, value: true}} to it, or name the tools that {rule} is for",
     "lint.group": "names the group {name}, which looks like a tool: 'tools' is the group, 'tool' the tool's name",
     "lint.group.do": "write 'tool: {name}'",
     "lint.dots": "looks at the argument {name}, a name with dots",
@@ -199,6 +200,20 @@ ENGLISH: Mapping[str, str] = {
     # rules that `sayso policy suggest` can't write
     "fault.suggest": "has another system's format, in which these rules can't be written",
     "fault.suggest.do": "convert it first: sayso policy import contenox",
+    # explanations of a verdict
+    "explain.other": "is for other tools ({names})",
+    "explain.every": "matches every call of this tool",
+    "explain.answer.yes": "{asked}: yes ({given})",
+    "explain.answer.no": "{asked}: no ({given})",
+    "explain.answer.unsure": "{asked}: cannot tell ({given})",
+    "explain.not": "not [{part}]",
+    "explain.and": "; and ",
+    "explain.or": "; or ",
+    "explain.does": "it does: {effects}",
+    "explain.runs": "runs {programs}",
+    "explain.runs.none": "no program",
+    "explain.given": "the call has {value}",
+    "explain.absent": "the call has no such argument",
     # differences that an import from another system reports
     "import.key": "{key} is not known",
     "import.unknown": "is not known",

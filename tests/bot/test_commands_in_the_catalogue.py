@@ -154,9 +154,38 @@ def test_the_faults_of_a_policy_are_in_the_catalogue(tmp_path: Path) -> None:
         assert [] == outside(told, [keys, str(tmp_path), *re.findall("[a-z]+", text), *OPERATORS]), text
 
 
+def test_the_explanation_of_a_verdict_is_in_the_catalogue(tmp_path: Path) -> None:
+    """`policy explain` prints the reason of the verdict, and the answer of each condition."""
+    file = tmp_path / "p.yaml"
+    rules = (
+        "{id: aa, tool: other, action: deny}",
+        "{id: bb, action: deny, when: [{key: path, op: eq, value: xx}, {key: gone, op: eq, value: 1}]}",
+        "{id: cc, action: deny, when: [{not: {key: command, op: command_blacklist, value: ls}}]}",
+        "{id: dd, action: approve, risk: high}",
+    )
+    file.write_text("version: 1\nrules:\n" + "".join(f"  - {rule}\n" for rule in rules))
+    arguments = '{"path": "notes", "command": "ls"}'
+    told = said("policy", "explain", str(file), "--tool", "look", "--args", arguments)
+
+    assert len(rules) < len(told)
+    assert [] == outside(
+        told, [*re.findall("[a-z]+", f"{rules} {arguments}"), "matched rule programs rules yes no cannot tell"]
+    )
+
+
 #: The files whose sentences are all in a catalogue. `_WORDS` finds a text of them that isn't: the names of checks are
 #: shorter.
-SPEAKING = ("bot/doctor/*.py", "bot/settings.py", "adapters/*/checks.py")
+SPEAKING = (
+    "bot/doctor/*.py",
+    "bot/settings.py",
+    "adapters/*/checks.py",
+    *(
+        f"hitl/policy/{name}.py"
+        for name in ("compose", "engine", "expectations", "explain", "globs", "grammar", "text")
+    ),
+    "hitl/policy/dialects/[!o]*.py",
+    "hitl/policy/operators/[!s]*.py",
+)
 _WORDS = re.compile(r"([A-Za-z][a-z']*[,;:]? ){3}[a-z]+")
 
 

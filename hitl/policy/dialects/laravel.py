@@ -12,24 +12,24 @@ from hitl.policy.wording import say
 _PUBLISHED: Final = ("refund", "delete", "send_email")
 _HITL = ("enabled", "destructive_tools", "fallback", "allowed_tool_classes", "mode")
 _AUTHORIZATION = ("enabled", "ability", "owner_key_depth", "destructive_match")
-#: Section that is not about tool calls -> the reason, in words, why it is left out.
+#: Section that is not about tool calls -> the key of the sentence that says why it is left out.
 _ELSEWHERE: Final = {
-    "tool_firewall": say("laravel.arguments"),
-    "input_screen": say("laravel.screen"),
-    "output_handler": say("laravel.answers"),
-    "normalization": say("laravel.prompts"),
-    "pattern_safety": say("laravel.patterns"),
-    "audit": say("laravel.record"),
-    "firewall_log": say("laravel.record"),
-    "output_stats": say("laravel.record"),
-    "hitl_requests": say("laravel.record"),
-    "settings": say("laravel.settings"),
-    "settings_audit": say("laravel.policies"),
-    "audit_hygiene": say("laravel.secrets"),
-    "retention": say("laravel.retention"),
-    "events": say("laravel.routes"),
-    "api": say("laravel.http"),
-    "mcp": say("laravel.mcp"),
+    "tool_firewall": "laravel.arguments",
+    "input_screen": "laravel.screen",
+    "output_handler": "laravel.answers",
+    "normalization": "laravel.prompts",
+    "pattern_safety": "laravel.patterns",
+    "audit": "laravel.record",
+    "firewall_log": "laravel.record",
+    "output_stats": "laravel.record",
+    "hitl_requests": "laravel.record",
+    "settings": "laravel.settings",
+    "settings_audit": "laravel.policies",
+    "audit_hygiene": "laravel.secrets",
+    "retention": "laravel.retention",
+    "events": "laravel.routes",
+    "api": "laravel.http",
+    "mcp": "laravel.mcp",
 }
 
 
@@ -52,7 +52,7 @@ def read(writer: Translation, parsed: text.ParsedDocument) -> dict[str, Any]:
     _authorization(writer, authorization)
     for key, why in _ELSEWHERE.items():
         if key in value:
-            writer.left_out(key, value[key], why)
+            writer.left_out(key, value[key], say(why))
     return _document(writer, _destructive(writer, hitl), authorization.get("destructive_match", "exact"))
 
 

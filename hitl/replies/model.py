@@ -1,7 +1,8 @@
 """The result of reading a reply (`Reading`), and the formatting that a surface reports (`Span`)."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from hitl.outcomes import Doubt, Fact, fact
 
@@ -16,8 +17,7 @@ class Meaning(StrEnum):
     UNCLEAR = "unclear"
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """The meaning of a reply, or of the part of a reply that answers one call.
 
     `reason` holds the person's own words after a rejection, unchanged. `target` is the ref that the answer names,
@@ -54,8 +54,7 @@ class SpanKind(StrEnum):
     EMPHASIS = "emphasis"
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A part of a message that has one kind of formatting, as the surface reports it.
 
     `start` and `end` are indices in the Python string, and `end` is excluded. A span that is empty or outside of the

@@ -102,7 +102,7 @@ def test_arguments_raise_the_level(tool: str, args: dict[str, Any], level: str) 
 
 
 def test_no_line_is_so_long_that_it_passes_for_harmless() -> None:
-    """Thirty thousand options take no longer to read than their length: with backtracking it would be for ever."""
+    """The time to read 30,000 options grows only linearly. With backtracking it would grow without a limit."""
     line = "rm " + "-r " * 15_000 + "-f " * 15_000 + "notes"
 
     assert "high" == RISKS[assess(PolicyCall("", "run", {"command": line}))[0]]

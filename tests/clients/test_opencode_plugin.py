@@ -99,7 +99,7 @@ def test_whatever_else_the_command_does_is_thrown(tmp_path: Path, script: str) -
 
 
 def test_a_command_that_hangs_is_killed(tmp_path: Path) -> None:
-    """OpenCode itself would wait for ever."""
+    """OpenCode itself has no limit for this wait."""
     assert judged(tmp_path, "exec sleep 600", wait_s=1)["thrown"]
 
 

@@ -65,7 +65,8 @@ class Notes:
             if key not in value and key not in required:
                 continue
             where = pointer_below(path, key)
-            if kind.only and found["action"] != kind.only:
+            # An unknown action has a problem of its own.
+            if kind.only and found["action"] != kind.only and value.get("action", found["action"]) == found["action"]:
                 said = say("fault.key.action", action=found["action"])
                 self.refuse(where, said, say("fault.do.action", action=kind.only))
             found[key] = kind.read(self, value.get(key), where)

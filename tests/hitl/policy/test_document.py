@@ -243,6 +243,13 @@ def test_a_rule_that_can_never_fire_is_refused(text: str) -> None:
     assert any("can never fire" in problem for problem in problems(text))
 
 
+def test_a_misspelled_action_is_the_only_problem() -> None:
+    """Nobody can say whether the keys beside it go with the action that was meant."""
+    (problem,) = problems(one_rule(action="alow", harmless=["a"]))
+
+    assert "did you mean 'allow'" in problem
+
+
 def test_rules_that_only_overlap_load() -> None:
     """A narrower rule first, or other conditions, leave a later rule its use."""
     load(rules({"tool": "xy", "action": "allow"}, {"tool": "x*", "action": "deny"}), name="p")

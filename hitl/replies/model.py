@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from msgspec import Struct
+
 from hitl.outcomes import Doubt, Fact, fact
 
 ALL = "all"
@@ -16,8 +18,7 @@ class Meaning(StrEnum):
     UNCLEAR = "unclear"
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """The meaning of a reply, or of the part of a reply that answers one call.
 
     `reason` holds the person's own words after a rejection, unchanged. `target` is the ref that the answer names,

@@ -8,7 +8,7 @@ from hitl.replies.automaton import Match
 from hitl.replies.emoji import Sign
 from hitl.replies.explain import unanswered
 from hitl.replies.model import ALL, Meaning, Reading, unclear
-from hitl.replies.parse import CLOSES, NOWHERE, Parse
+from hitl.replies.parse import CLOSES, COMMAS, NOWHERE, Parse
 from hitl.replies.phrase_roles import (
     ALL_OF_THEM,
     AND,
@@ -66,6 +66,7 @@ _TURNS = THEREFORE | TAKES_BACK
 _BEFORE_HEAD = frozenset({BREAK, MENTION, TARGET})
 _MAY_PRECEDE = POLITE | BEFORE_NO | TURN | CORRECTS | THEREFORE
 _OPENING_BRACKETS = frozenset("([")
+_NOT_ACROSS = REFUSES | QUESTION | CONDITION | HEDGE | TURN | CORRECTS | TAKES_BACK
 _APPROVED = Reading(Meaning.APPROVE)
 
 
@@ -104,7 +105,25 @@ def _answer(parse: Parse, text: str) -> Reading:
         return unclear(Doubt.QUESTION)
     furthest, yes = parse.covered(0, len(parse.tokens), YES)
     reading = approval(parse, furthest, yes=yes) or _after_turn(parse) or _rejection(parse, text)
-    return reading or _late_no(parse, text) or unanswered(parse, furthest)
+    return reading or _late_no(parse, text) or _across_commas(parse, furthest) or unanswered(parse, furthest)
+
+
+def _across_commas(parse: Parse, furthest: int) -> Reading | None:
+    """Return the approval of a yes with a comma or a line break inside a phrase: "yes, this is good, for now".
+
+    The words without these signs must approve. Return None if they don't, if phrases cover the whole message already,
+    or if it holds a no, a question, a condition, a hedge or a phrase that is no answer, because a comma may separate
+    such words from others that change their meaning: "no, need to wait, go ahead". `furthest` is the token that phrases reach.
+    """
+    tokens = [token for token in parse.tokens if token.text not in COMMAS]
+    if furthest == len(parse.tokens) or len(tokens) == len(parse.tokens) or parse.holds(_NOT_ACROSS):
+        return None
+    if any(roles & UNCLEAR and not roles & POLITE for _, roles in map(parse.longest, range(len(parse.tokens)))):
+        return None
+    joined = Parse(tokens, parse.language)
+    furthest, yes = joined.covered(0, len(tokens), YES)
+    reading = approval(joined, furthest, yes=yes)
+    return reading if reading and reading.verdict is Meaning.APPROVE else None
 
 
 def _late_no(parse: Parse, text: str) -> Reading | None:

@@ -22,10 +22,11 @@ from hitl.replies.phrase_roles import (
 from hitl.replies.tokens import BREAK, MENTION, TARGET, WORD, Token, TokenKind
 
 NOWHERE = -1
-_COMMAS = frozenset(",\u3001\uff0c\u060c")
+#: The signs that may be inside a phrase: people set commas as they speak, and mail programs break long lines.
+COMMAS = frozenset({*",\u3001\uff0c\u060c", "\n", "\r\n"})
 #: The signs that may be inside an idiom. The dash and the colon aren't here, because after a no they introduce a
 #: reason.
-_PAUSES = _COMMAS | frozenset(".!\u2026\u3002\uff01")
+_PAUSES = COMMAS | frozenset(".!\u2026\u3002\uff01")
 #: The highest number of words in a phrase that addresses somebody ("Hi").
 _LONGEST_ADDRESS = 3
 #: The highest number of words in a tag at the end of a reply ("ok, vero").
@@ -100,6 +101,16 @@ class Parse:
                 met |= roles
         return met
 
+    def holds(self, roles: int) -> bool:
+        """Return whether one of the longest phrases that follow each other in the message has one of the roles."""
+        at = 0
+        while at < len(self.tokens):
+            end, found = self.longest(at)
+            if found & roles:
+                return True
+            at = max(end, at + 1)
+        return False
+
     def known(self) -> int:
         """Return the number of words of the message that the language knows."""
         return len(self.words) - self.words.count(None)
@@ -140,13 +151,20 @@ class Parse:
             end -= 1
         return end
 
+    def _last_word(self) -> int:
+        """Return the number of tokens up to the last word, without the punctuation, emoji and refs behind it."""
+        end = len(self.tokens)
+        while end and self.tokens[end - 1].kind is not WORD:
+            end -= 1
+        return end
+
     def asks_back(self) -> bool:
         """Return whether the message ends with a yes and a tag that asks for a confirmation: "ok, vero".
 
         If the tag is the end of a longer phrase, it asks nothing: "sí, es verdad". The longer phrase may contain
         punctuation.
         """
-        end = self.end()
+        end = self._last_word()
         for at in range(max(1, end - _LONGEST_TAG), end):
             for stop, roles in self.phrases(at):
                 if stop == end and roles & TAG and self._asks(at, end):
@@ -167,7 +185,7 @@ class Parse:
         Another phrase may join the two parts, as "yes you can" does in "yes you can approve it". The message then still
         counts as a yes and a phrase that is no answer, as if a comma were between them.
         """
-        end = self.end()
+        end = self._last_word()
         return True in [self._answers_nothing(stop, end) for stop, roles in self.phrases(0) if roles & YES]
 
     def only_agrees(self) -> bool:
@@ -207,7 +225,7 @@ class Parse:
         A phrase that is no answer and holds "please" is a request to others. Such a request doesn't count as a yes.
         """
         pairs = zip(self.words, self.tokens, strict=True)
-        words = [word for word, token in pairs if token.text not in _COMMAS]
+        words = [word for word, token in pairs if token.text not in COMMAS]
         if len(words) == len(self.words):
             return False
         at, idiom, agrees = 0, False, False

@@ -209,7 +209,7 @@ def _understood(tokens: list[Token], language: str | None, text: str) -> list[Re
         parse = Parse(tokens, lexicon.load(code))
         if parse.whole and (code == own or not _contested(parse)):
             readings = answers(parse, text)
-            if _tells(readings) or code == _FIRST or _holds(parse, _HESITATES | UNCLEAR):
+            if _tells(readings) or code == _FIRST or parse.holds(_HESITATES | UNCLEAR):
                 return readings
     codes = _languages(tokens) or [_FIRST]
     first, *others = [own] if own in codes else codes
@@ -218,7 +218,7 @@ def _understood(tokens: list[Token], language: str | None, text: str) -> list[Re
     whole = parse.whole
     parses = [parse, *(Parse(tokens, lexicon.load(code)) for code in others if whole)]
     readings = _agreed(parses, text)
-    if not whole and not _holds(parse, _HESITATES | REFUSES) and (reading := mixed(tokens)):
+    if not whole and not parse.holds(_HESITATES | REFUSES) and (reading := mixed(tokens)):
         return [unclear(Doubt.DIFFERS)] if _disputed(parse, language, text) else [reading]
     if not whole and not _tells(readings) and (reading := _foreign_no(parse, own, text)):
         return [reading]
@@ -316,7 +316,7 @@ def _foreign_no(parse: Parse, own: str, text: str) -> Reading | None:
         return None
     if any(parse.words[:stop]) or (tokens[stop].text not in _ENDS_A_NO and tokens[stop].text.strip()):
         return None
-    if _holds(parse, YES | QUESTION | LATER | HEDGE):
+    if parse.holds(YES | QUESTION | LATER | HEDGE):
         return None
     said = _understood(tokens[:stop], own, text)[0]
     if said.verdict is not Meaning.REJECT or said.reason or said.why:
@@ -369,28 +369,18 @@ def _refuses(parse: Parse) -> bool:
     A no, a remark, or an idiom that is no answer contradicts the yes. Any other phrase of the section "no answer"
     contradicts the yes only if this language finds no yes in the message.
     """
-    return _holds(parse, REFUSES | REMARK) or parse.holds_idiom() or (_holds(parse, UNCLEAR) and not _agrees(parse))
+    return parse.holds(REFUSES | REMARK) or parse.holds_idiom() or (parse.holds(UNCLEAR) and not _agrees(parse))
 
 
 def _in_doubt(parse: Parse) -> bool:
     """Return whether a language finds an unsure phrase of several words ("chyba tak") and no rejection."""
     phrases = ((at, *parse.longest(at)) for at in range(len(parse.tokens)))
     unsure = any(roles & (UNCLEAR | HEDGE) and end > at + 1 for at, end, roles in phrases)
-    return unsure and not _holds(parse, REFUSES)
+    return unsure and not parse.holds(REFUSES)
 
 
 def _agrees(parse: Parse) -> bool:
-    return _holds(parse, YES)
-
-
-def _holds(parse: Parse, roles: int) -> bool:
-    at = 0
-    while at < len(parse.tokens):
-        end, found = parse.longest(at)
-        if found & roles:
-            return True
-        at = max(end, at + 1)
-    return False
+    return parse.holds(YES)
 
 
 def _approves(readings: list[Reading]) -> bool:

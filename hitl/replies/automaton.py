@@ -74,13 +74,10 @@ class Phrases:
 
     def matches(self, words: Words[str | None], at: int) -> Matches:
         """Return (end, roles) of every phrase that begins at the word `at`. The longest phrase comes last."""
-        return self._matches(words, range(at, at + 1))[0]
+        return self.found(words, range(at, at + 1))[0]
 
-    def everywhere(self, words: Words[str | None]) -> list[Matches]:
-        """Return, for each word, (end, roles) of every phrase that begins there. The longest phrase comes last."""
-        return self._matches(words, range(len(words)))
-
-    def _matches(self, words: Words[str | None], starts: range) -> list[Matches]:
+    def found(self, words: Words[str | None], starts: range) -> list[Matches]:
+        """Return, for each word of `starts`, the result of `matches`."""
         moves, accepts = self._moves, self._accepts
         found: list[Matches] = []
         for at in starts:

@@ -43,6 +43,8 @@ def unanswered(parse: Parse, furthest: int) -> Reading:
 
 
 def _quote(parse: Parse, start: int, end: int) -> str:
+    if end == start + 1:
+        return parse.tokens[start].text
     spaceless = all(len(token.text) == 1 for token in parse.tokens[start:end])
     return ("" if spaceless else " ").join(token.text for token in parse.tokens[start:end])
 

@@ -113,10 +113,13 @@ def _across_commas(parse: Parse, furthest: int) -> Reading | None:
 
     The words without these signs must approve. Return None if they don't, if phrases cover the whole message already,
     or if it holds a no, a question, a condition, a hedge or a phrase that is no answer, because a comma may separate
-    such words from others that change their meaning: "no, need to wait, go ahead". `furthest` is the token that phrases reach.
+    such words from others that change their meaning: "no, need to wait, go ahead". `furthest` is the token that
+    phrases reach.
     """
+    if furthest == len(parse.tokens) or BREAK not in parse.kinds or parse.holds(_NOT_ACROSS):
+        return None
     tokens = [token for token in parse.tokens if token.text not in COMMAS]
-    if furthest == len(parse.tokens) or len(tokens) == len(parse.tokens) or parse.holds(_NOT_ACROSS):
+    if len(tokens) == len(parse.tokens):
         return None
     if any(roles & UNCLEAR and not roles & POLITE for _, roles in map(parse.longest, range(len(parse.tokens)))):
         return None

@@ -73,7 +73,7 @@ class Parse:
 
     def _find(self) -> list[Matches]:
         """Find the phrases at all tokens at once, because nearly every message needs most of them."""
-        self._found = self._graph.everywhere(self.words)
+        self._found = self._graph.found(self.words, range(len(self.words)))
         return self._found
 
     def phrases(self, at: int) -> Matches:

@@ -388,4 +388,5 @@ def _approves(readings: list[Reading]) -> bool:
 
 
 def _tells(readings: list[Reading]) -> bool:
-    return _UNCLEAR not in [reading.verdict for reading in readings]
+    """Return whether a message was understood. Of several readings, none is unclear."""
+    return readings[0].verdict is not _UNCLEAR

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from hitl.replies import another, lexicon, read, verdict
-from hitl.replies.templates import Choice, Sequence, TemplateWord, parse
+from hitl.replies.templates import Sequence, TemplateWord, parse
 
 
 @pytest.mark.parametrize(
@@ -123,10 +123,10 @@ def _spelled(template: Sequence) -> Iterator[tuple[str, ...]]:
         yield ()
         return
     first, rest = template[0], list(_spelled(template[1:]))
+    begins: list[tuple[str, ...]]
     if isinstance(first, TemplateWord):
         begins = [(first.text,)]
     else:
-        assert isinstance(first, Choice)
         begins = [words for option in first.options for words in _spelled(option)] + [()] * first.optional
     yield from (begin + end for begin in begins for end in rest)
 

@@ -90,7 +90,7 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
     authenticator = Authenticator(service.gate, service.tokens)
     operations = Operations(service, waits, troubles, authenticator.check, folder_identity)
     feed = Feed(service.gate, service.store, waits.stopping, authenticator.check)
-    for listener in (operations.queues, operations.attendance, feed):
+    for listener in (operations.asking.queues, operations.waiters.attendance, feed):
         service.listeners.add(listener)
 
     def attach(identity: str, show: Callable[[str], None]) -> Console:
@@ -120,7 +120,7 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
     server = listeners.Server(served, listening, limits, stopping=stopping, party_of=partial(party_of, service))
     parts.push_async_callback(server.stop)
     if attended is not None:
-        await operations.attendance.resume(attended, service.store.get)
+        await operations.waiters.attendance.resume(attended, service.store.get)
     await server.start()
     if http.port is not None:
         _log.info("http.ready", {"host": http.host, "port": server.port, "tokens": _may_carry_tokens(http)})

@@ -9,8 +9,9 @@ import logging
 import os
 import secrets
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
 
 from adapters.agents.offline import TOOLS
 from adapters.database.sqlite.folder import StateFolder
@@ -52,8 +53,7 @@ MakeChats: TypeAlias = "Callable[[SqliteStore, Keyring], Awaitable[Mapping[str, 
 TakeFolder: TypeAlias = "Callable[[Path, Path | None], Awaitable[StateFolder]]"
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
+class Running(Struct, frozen=True):
     """A service, with its store and its state folder. `close` stops all three in the right order."""
 
     service: Service

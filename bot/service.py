@@ -20,6 +20,7 @@ from bot.rolling_back import roll_back
 from bot.waiting import Waiting
 from bot.wording import say
 from bot.workers.expiry import Expiry
+from bot.workers.outbox import OutboxWorker
 from bot.workers.requesters import Requesters
 from hitl.call import Ask, Decision, Entry, Event, Ran, Result, Runs, State
 from hitl.cards.masked import looks_large
@@ -32,7 +33,7 @@ from hitl.proof import seals
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 
-    from hitl.call import Call, Lease, Reply, Sending
+    from hitl.call import Call, Lease, Reply
     from hitl.gate import Gate
     from hitl.gate.response import Answer, Submitted
     from hitl.ports import Chat
@@ -61,12 +62,10 @@ class Service:
         self.tokens = Tokens(gate, gate.store)
         self.expiry = Expiry(gate.store, gate, gate.clock)
         self._requesters = Requesters(gate)
-        self.delivery = Delivery(gate.store, gate, chats or {})
+        self.outbox = OutboxWorker(Delivery(gate.store, gate, chats or {}), self._start)
         self._chats = bool(chats)
         self._older = older
         self._large = asyncio.Lock()
-        self._outbox = asyncio.Event()
-        self._sending: set[str] = set()
         self._posting: asyncio.Task[None] | None = None
         self._running: set[asyncio.Task[Any]] = set()
         self._following: set[asyncio.Task[None]] = set()
@@ -95,8 +94,7 @@ class Service:
         await self.expiry.start()
         await self._requesters.start()
         if self._chats:
-            self._posting = asyncio.create_task(self._post())
-            self._outbox.set()
+            self._posting = asyncio.create_task(self.outbox.run())
 
     def _took_here(self, owner: str) -> bool:
         """Return whether the owner of a lease was a service on this state folder.
@@ -179,7 +177,7 @@ class Service:
     @property
     def idle(self) -> bool:
         """Whether the service has nothing to do: it sends no message, and handles and runs no call."""
-        return not self._sending and not self._running
+        return self.outbox.idle and not self._running
 
     def accompany(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run work that isn't part of a call, such as an agent's turn, and return its task. The work is cancelled when
@@ -202,7 +200,7 @@ class Service:
         If an approved call was refused because a file or the sandbox changed, ask for it again.
         """
         if call.routes or self.gate.people.is_chat(call.origin):
-            self._outbox.set()
+            self.outbox.wake()
         if call.result is Result.REFUSED and call.decision is Decision.APPROVED and call.runs is Runs.SERVICE:
             self._again[call.ref] = self._start(self._ask_again(call))
 
@@ -319,47 +317,7 @@ class Service:
         """Handle a conversation that its platform renamed: post its open cards again, under the new name."""
         await self.store.move(old, new)
         await self.store.commit(adding(Change(entries=(Entry("", Event.MOVED, "service", {"old": old, "new": new}),))))
-        self._outbox.set()
-
-    async def _post(self) -> None:
-        while True:
-            self._outbox.clear()
-            try:
-                taken = await self.delivery.take(self._sending)
-            except Unavailable as error:
-                _log.warning("outbox.postponed", {"why": error.message})
-                taken = ()
-            except Exception:  # noqa: BLE001 - an uncaught error would end this loop
-                # Any error is caught here. An uncaught error would end the sending of all cards, and nobody would
-                # notice.
-                _log.exception("outbox.postponed")
-                taken = ()
-            for sending in taken:
-                self._sending.add(sending.post.route)
-                self._start(self._send(sending))
-            if not taken:
-                await self._outbox_woken()
-
-    async def _send(self, sending: Sending) -> None:
-        """Send one message, then let the next message to the same route be sent.
-
-        Messages to one route wait for each other, so a slow chat delays only itself.
-        """
-        try:
-            await self.delivery.send(sending)
-        except Unavailable as error:
-            _log.warning("outbox.not_recorded", {"ref": sending.post.ref, "why": error.message})
-        finally:
-            self._sending.discard(sending.post.route)
-            self._outbox.set()
-
-    async def _outbox_woken(self) -> None:
-        """Wait until a message is queued, but at most one second, because a retry may be due then."""
-        try:
-            async with asyncio.timeout(1.0):
-                await self._outbox.wait()
-        except TimeoutError:
-            return
+        self.outbox.wake()
 
 
 async def _told(call: Call, tell: Callable[[Call], Awaitable[None]]) -> None:

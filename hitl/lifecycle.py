@@ -12,11 +12,11 @@ is drawn from the same machine.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
 from transitions import Event, EventData, Machine, Transition
 
 from hitl.call import Call, Decision, Result, State
@@ -46,8 +46,7 @@ class Trigger(StrEnum):
     RESET = "reset"
 
 
-@dataclass(slots=True)
-class Subject:
+class Subject(Struct):
     """The fields of a call that the guards check, as a model for the library `transitions`.
 
     The library changes only `state`.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cachetools import FIFOCache
+from msgspec import Struct, field
 
 from hitl.call import Ask, Call, Decision, Runs
 from hitl.cards.card import outcome_fact
@@ -25,8 +25,7 @@ CEILING = 4
 _KEPT = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """The limits. Fields that end in `_s` are in seconds, and `args_bytes` is in bytes. The others are counts.
 
     - `claim_caller_s`: how long a caller may wait after an approval before it claims the call. If this service runs the
@@ -73,8 +72,7 @@ def timeout_of(policy_s: int, asked_s: int | None) -> int:
     return min(policy_s, asked_s or policy_s)
 
 
-@dataclass(slots=True)
-class Rejections:
+class Rejections(Struct):
     """Remembers recent rejections, so that no agent asks for a rejected call again and again.
 
     It isn't stored, because it only protects people's attention. It holds the latest 10,000 rejections since the start.
@@ -124,8 +122,7 @@ def _is_own(call: Ask | Call) -> bool:
     return call.runs is Runs.SERVICE and not call.session and not question
 
 
-@dataclass(slots=True)
-class Flood:
+class Flood(Struct):
     """Limits how many calls each agent asks people about. If too many cards come, people stop reading them.
 
     The counts aren't stored, because they only protect people's attention. They cover at most 10,000 agents since the

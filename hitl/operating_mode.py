@@ -5,8 +5,9 @@ The stage and the mode belong to the installation, not to a policy document. Onl
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from hitl.call import Action, CardTerms, Mode, Reason, Risk, Runs, Verdict
 from hitl.errors import PolicyUnusable
@@ -31,8 +32,7 @@ _SHA256 = 64
 UNASKED = frozenset({Reason.MONITOR, Reason.OFF, Reason.FALLBACK})
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(Struct, frozen=True):
     """The operator's settings that change verdicts and cards.
 
     `stage` is the name of the installation's environment. In mode `monitor`, Sayso runs a call without asking anybody

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from msgspec import Struct
@@ -402,8 +401,7 @@ class Chat(Protocol):
         """Send a notice about the end of the call to the conversation that asked for the call."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One message in a conversation with an agent. `by` is the principal who said it, or None for the agent."""
 
     by: str | None
@@ -457,8 +455,7 @@ class Agent(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(Struct, frozen=True):
     """A tool that an agent may use."""
 
     tools: str
@@ -531,8 +528,7 @@ class StoredTurn(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Explaining:
+class Explaining(Struct, frozen=True):
     """A person's question about a pending call of an agent."""
 
     #: The person's question.
@@ -633,8 +629,7 @@ class PolicySource(Protocol):
         """Return the policy in force. Raises hitl.errors.PolicyUnusable if there is no usable policy."""
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(Struct, frozen=True):
     """The repository that git would use in a folder."""
 
     #: The absolute path of the folder that holds `.git`, or of the bare repository itself.
@@ -646,8 +641,7 @@ class Repository:
     secret: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(Struct, frozen=True):
     """The files below a folder, or one single file."""
 
     #: The absolute path of the folder, with all links resolved. For a single file, this is the folder that holds the

@@ -5,10 +5,10 @@ The data are in memory. After a restart or a reload every route counts as reacha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cachetools import FIFOCache
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,8 +22,7 @@ ALARMED_FOR_S = 3600.0
 _KEPT = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Refused:
+class _Refused(Struct, frozen=True):
     at: datetime
     #: The platform's error message, masked and shortened.
     why: str

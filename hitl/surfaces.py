@@ -6,8 +6,9 @@ abilities of its surface in one record, so that no other code needs to compare t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from hitl.call import ReplyKind
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A conversation to which cards go and in which people answer. Only its own platform parses its name."""
 
     #: The whole name, such as `PLATFORM:CHAT/TOPIC`.
@@ -33,8 +33,7 @@ class Place:
         return cls(name, name, name)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surface:
+class Surface(Struct, frozen=True, kw_only=True):
     """The abilities of a surface. Code that depends on an ability reads this record."""
 
     #: The part before the colon in the names of the surface's places and identities. The surface's section in the

@@ -7,8 +7,9 @@ tests have an agent that behaves predictably.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 TOOLS = "workspace"
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """A tool call that the agent wants to make."""
 
     tool: str

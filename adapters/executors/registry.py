@@ -16,10 +16,11 @@ import inspect
 import json
 import logging
 import threading
-from dataclasses import dataclass, field
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from weakref import WeakValueDictionary
+
+from msgspec import Struct, field
 
 from adapters.executors.output import ERROR_KEPT, capped, storable
 from hitl.call import Preparation, Ran, Result, ToolInfo
@@ -70,8 +71,7 @@ class NotAsShown(Exception):
     """Something changed since people saw the call, and the tool did nothing. The message names the change."""
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Struct, frozen=True):
     """The information about a call that a tool gets with the call's arguments."""
 
     #: The requester of the call.
@@ -97,8 +97,7 @@ class _Shown(dict[str, str]):
         return quoted(mask(_text(self._args[name])), _SENTENCE_ARGUMENT)
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Struct, frozen=True):
     """A registered tool. `Registry.register` describes the fields."""
 
     name: str

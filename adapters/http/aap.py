@@ -161,8 +161,8 @@ async def create(ops: Ops, caller: Asker, body: models.AapSubmission, key: Key) 
         note=body.agent_reasoning,
         timeout_s=min(int(span(body.timeout).total_seconds()), LONGEST_TIMEOUT_S),
     )
-    made, _ = await ops.ask(caller, asked, KEYS + key, submitted={"aap": kept})
-    lines = await ops.history(made.call)
+    made, _ = await ops.asking.ask(caller, asked, KEYS + key, submitted={"aap": kept})
+    lines = await ops.reading.history(made.call)
     same = canonical(_kept(lines)) == canonical(kept) and made.call.note == body.agent_reasoning
     if not made.fresh and not same:
         raise KeyConflict(say("aap.conflict", code="idempotency conflict"))
@@ -184,8 +184,8 @@ async def read(
     """
     call, _ = await _own(ops, caller, ref)
     wait_s = min(span(wait).total_seconds(), _LONGEST_WAIT_S) if wait else 0
-    call = await ops.wait(caller, call, wait_s, "explained", ended)
-    return answer(_request(ops, call, await ops.history(call)))
+    call = await ops.waiters.wait(caller, call, wait_s, "explained", ended)
+    return answer(_request(ops, call, await ops.reading.history(call)))
 
 
 @router.delete("/requests/{ref}", summary="Cancel a request", responses=_documented(404, 409))
@@ -194,7 +194,7 @@ async def cancel(ops: Ops, caller: Asker, ref: Ref) -> Response:
     call, lines = await _own(ops, caller, ref)
     if call.decision is not Decision.WITHDRAWN:
         try:
-            call = await ops.withdraw(caller, call.ref)
+            call = await ops.deciding.withdraw(caller, call.ref)
         except (AlreadyDecided, ConfirmationExpired) as error:
             raise ConflictError("already_terminal") from error
     return answer(_request(ops, call, lines))
@@ -209,13 +209,13 @@ async def consume(ops: Ops, caller: Asker, ref: Ref, key: Key) -> Response:
     request with any key gets 409.
     """
     call, _ = await _own(ops, caller, ref)
-    if ops.attempt(caller, call) != KEYS + key or _reported(call) is None:
+    if ops.running.attempt(caller, call) != KEYS + key or _reported(call) is None:
         asked = models.ClaimRequest(secret_hash=secret_hash(KEYS + key))
         try:
-            call = (await ops.claim(caller, call.ref, asked, KEYS + key)).call
+            call = (await ops.running.claim(caller, call.ref, asked, KEYS + key)).call
         except (AlreadyDecided, ConfirmationExpired, InvalidConfirmation, StillPending, Tampered) as error:
             raise ConflictError(_why_not_consumed((await _own(ops, caller, ref))[0])) from error
-    return answer(_request(ops, call, await ops.history(call)))
+    return answer(_request(ops, call, await ops.reading.history(call)))
 
 
 def _why_not_consumed(call: Call) -> str:
@@ -229,7 +229,7 @@ def _why_not_consumed(call: Call) -> str:
 async def outcome(ops: Ops, caller: Asker, ref: Ref, body: models.AapReport) -> Response:
     """Report how the run of a consumed request ended. If the same report comes again, it changes nothing."""
     call, _ = await _own(ops, caller, ref)
-    attempt = ops.attempt(caller, call)
+    attempt = ops.running.attempt(caller, call)
     if attempt is None:
         raise ConflictError("not_consumed")
     reported = _reported(call)
@@ -237,12 +237,12 @@ async def outcome(ops: Ops, caller: Asker, ref: Ref, body: models.AapReport) -> 
         told = {"output": body.note} if body.status == "succeeded" else {"error": body.note or None}
         report = models.FinishRequest.model_validate({"secret": attempt, "result": body.status, **told})
         try:
-            call = await ops.finish(caller, call.ref, report)
+            call = await ops.running.finish(caller, call.ref, report)
         except AlreadyDecided as error:
             raise ConflictError("outcome_conflict") from error
     elif reported != (body.status, body.note):
         raise ConflictError("outcome_conflict")
-    return answer(_request(ops, call, await ops.history(call)))
+    return answer(_request(ops, call, await ops.reading.history(call)))
 
 
 def _reported(call: Call) -> tuple[str, str] | None:
@@ -258,10 +258,10 @@ async def _own(ops: Operations, caller: Caller, name: str) -> tuple[Call, Sequen
     Also raises CallUnknown if the request's arguments were erased, because the request couldn't be returned unchanged.
     """
     try:
-        call = await ops.own(caller, str(uuid.UUID(name)))
+        call = await ops.running.own(caller, str(uuid.UUID(name)))
     except (ValueError, NotApprover) as error:
         raise unknown_call(name) from error
-    lines = await ops.history(call)
+    lines = await ops.reading.history(call)
     if not _kept(lines) or call.erased_at:
         raise unknown_call(name)
     return call, lines
@@ -303,7 +303,7 @@ def _decision(ops: Operations, call: Call, status: str) -> dict[str, Any]:
     note = "" if call.decision is Decision.EXPIRED else reason_text(call) or ""
     if call.decision is Decision.UNDELIVERABLE:
         note = outcome_for_agent(call)
-    until = ops.claimable_until(call) if call.decision in MAY_RUN else None
+    until = ops.running.claimable_until(call) if call.decision in MAY_RUN else None
     return {
         "status": status,
         "decided_at": timestamp(call.decided_at),

@@ -71,6 +71,10 @@ class Caller:
             return LOCAL
         return self.credential.origins[0] if self.credential.origins else REMOTE
 
+    def claimant(self, attempt: str = "") -> str:
+        """Return the name under which this caller claims calls. `attempt` names one attempt to run a call, or is ''."""
+        return f"caller:{self.principal}" + (f" {attempt}" if attempt else "")
+
     def origin(self, named: str | None, people: Directory) -> str:
         """Return the origin of a call. `named` is the origin that the request names, or None.
 

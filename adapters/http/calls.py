@@ -83,11 +83,11 @@ async def ask(
     wait_s = preferred_wait(prefer)
     queue_s = (wait_s or _QUEUE_S) if prefers_queue(prefer) else 0
     begun = time.monotonic()
-    submitted, lease = await ops.ask(caller, body, key, queue_s, ended)
+    submitted, lease = await ops.asking.ask(caller, body, key, queue_s, ended)
     if lease is None:
         # The time that the request spent in the queue counts as a part of its wait.
         left_s, attended = wait_s - (time.monotonic() - begun), prefers_attended(prefer)
-        submitted, lease = await ops.decided(caller, body, submitted, left_s, ended, attended=attended)
+        submitted, lease = await ops.asking.decided(caller, body, submitted, left_s, ended, attended=attended)
     return await _answered(ops, submitted, lease)
 
 
@@ -108,14 +108,14 @@ async def ask_human(
 
     The answer is the call's `output`. Text in it that looks like a secret is masked. An answer approves no other call.
     """
-    submitted = await ops.ask_human(caller, body, key)
-    ops.attend(caller, submitted.call, ended, attended=prefers_attended(prefer))
-    call = await ops.wait(caller, submitted.call, preferred_wait(prefer), "decided", ended)
+    submitted = await ops.asking.ask_human(caller, body, key)
+    ops.waiters.attend(caller, submitted.call, ended, attended=prefers_attended(prefer))
+    call = await ops.waiters.wait(caller, submitted.call, preferred_wait(prefer), "decided", ended)
     return await _answered(ops, replace(submitted, call=call), None)
 
 
 async def _answered(ops: Operations, submitted: Submitted, lease: Lease | None) -> Response:
-    document = await ops.answer(submitted, lease)
+    document = await ops.reading.answer(submitted, lease)
     if submitted.call.status is Status.DENIED:
         return denied(document)
     status = 202 if submitted.call.status is Status.PENDING else 200
@@ -145,13 +145,13 @@ async def list_calls(
     The arguments of one call may have a megabyte. With `view=brief` a page stays small: each call has its `headline`,
     and its `arguments` cut to one line. `GET /v1/calls/REF` has the rest.
     """
-    return answer(await ops.page(caller, cursor, limit, pending=status == "pending", brief=view == "brief"))
+    return answer(await ops.reading.page(caller, cursor, limit, pending=status == "pending", brief=view == "brief"))
 
 
 @router.get("/sessions", summary="List agents that wait", responses=documented(models.SessionList))
 async def list_sessions(ops: Ops, caller: Anyone) -> Response:
     """List the sessions of agents that have pending calls. Pending calls that the caller may not see are left out."""
-    return answer(await ops.sessions(caller))
+    return answer(await ops.reading.sessions(caller))
 
 
 @router.get("/calls/{ref}", summary="Read a call, or wait for it", responses=documented(models.CallView, 404))
@@ -168,9 +168,9 @@ async def read(
     prefer: PreferAttended = None,
 ) -> Response:
     """Return a call: now, or after the event that `until` names, or at the end of the wait."""
-    call = await ops.read(caller, ref)
-    ops.attend(caller, call, ended, attended=prefers_attended(prefer))
-    return answer(await ops.view(await ops.wait(caller, call, wait, until, ended)))
+    call = await ops.reading.read(caller, ref)
+    ops.waiters.attend(caller, call, ended, attended=prefers_attended(prefer))
+    return answer(await ops.reading.view(await ops.waiters.wait(caller, call, wait, until, ended)))
 
 
 @router.get(
@@ -187,16 +187,16 @@ async def read(
 )
 async def read_card(ops: Ops, caller: Anyone, ref: Ref, request: Request) -> Response:
     """Return the card of a call as people see it. Reading it doesn't count as opening the call's details."""
-    call = await ops.read(caller, ref)
+    call = await ops.reading.read(caller, ref)
     if request.headers.get("accept", "").startswith("text/plain"):
-        return PlainTextResponse(await ops.card_text(call) + "\n", headers={"Cache-Control": "no-store"})
-    return answer(await ops.card(call))
+        return PlainTextResponse(await ops.reading.card_text(call) + "\n", headers={"Cache-Control": "no-store"})
+    return answer(await ops.reading.card(call))
 
 
 @router.get("/calls/{ref}/record", summary="Read a record", responses=documented(models.RecordAnswer, 404))
 async def read_record(ops: Ops, caller: Anyone, ref: Ref) -> Response:
     """Return a call with all its details as text, and with every line of its record."""
-    return answer(await ops.record(caller, ref))
+    return answer(await ops.reading.record(caller, ref))
 
 
 @router.post(
@@ -211,7 +211,7 @@ async def decide(ops: Ops, caller: Anyone, ref: Ref, body: models.DecisionReques
     the ref in `confirm`. An agent's token can't decide.
     """
     await may_decide(ops, caller, ref)
-    return answer(await ops.decide(caller, ref, body))
+    return answer(await ops.deciding.decide(caller, ref, body))
 
 
 @router.post("/calls/{ref}/details", summary="Open the details", responses=documented(models.DecisionAnswer, 404, 500))
@@ -221,13 +221,13 @@ async def open_details(ops: Ops, caller: Anyone, ref: Ref) -> Response:
     If a card shows only a part of its call, an approver must open the details before approving.
     """
     await may_decide(ops, caller, ref)
-    return answer(await ops.details(caller, ref))
+    return answer(await ops.deciding.details(caller, ref))
 
 
 async def may_decide(ops: Operations, caller: Caller, ref: str) -> None:
     """Record the attempt and raise NotApprover if the caller's credential isn't an approver's."""
     if Scope.APPROVER not in caller.scopes:
-        raise await ops.refuse_undeciding(caller, ref)
+        raise await ops.deciding.refuse_undeciding(caller, ref)
 
 
 @router.post(
@@ -235,7 +235,7 @@ async def may_decide(ops: Operations, caller: Caller, ref: str) -> None:
 )
 async def withdraw(ops: Ops, caller: Withdrawer, ref: Ref, body: models.WithdrawRequest | None = None) -> Response:
     """Withdraw a pending call. Only its requester and operators may do this."""
-    return answer(await ops.view(await ops.withdraw(caller, ref, left=body is not None and body.left)))
+    return answer(await ops.reading.view(await ops.deciding.withdraw(caller, ref, left=body is not None and body.left)))
 
 
 @router.post(
@@ -252,9 +252,9 @@ async def claim(
     end of the wait, the answer is 409 `STILL_PENDING`.
     """
     attended = prefers_attended(prefer)
-    lease = await ops.wait_and_claim(caller, ref, body, preferred_wait(prefer), ended, attended=attended)
+    lease = await ops.running.wait_and_claim(caller, ref, body, preferred_wait(prefer), ended, attended=attended)
     return answer(
-        {"call": await ops.view(lease.call), "args": stored_args(lease.call), "until": lease.until.isoformat()},
+        {"call": await ops.reading.view(lease.call), "args": stored_args(lease.call), "until": lease.until.isoformat()},
     )
 
 
@@ -263,7 +263,7 @@ async def claim(
 )
 async def finish(ops: Ops, caller: Asker, ref: Ref, body: models.FinishRequest) -> Response:
     """Report how the claimed run ended. If the same report comes again, it changes nothing."""
-    return answer(await ops.view(await ops.finish(caller, ref, body)))
+    return answer(await ops.reading.view(await ops.running.finish(caller, ref, body)))
 
 
 @router.post(
@@ -271,7 +271,7 @@ async def finish(ops: Ops, caller: Asker, ref: Ref, body: models.FinishRequest) 
 )
 async def release(ops: Ops, caller: Asker, ref: Ref) -> Response:
     """Release an approved call to the caller, who runs it and won't report the result."""
-    return answer(await ops.view(await ops.release(caller, ref)))
+    return answer(await ops.reading.view(await ops.running.release(caller, ref)))
 
 
 @router.post("/batches", summary="Ask for several calls", responses=documented(models.BatchAnswer, 413))
@@ -281,11 +281,11 @@ async def ask_all(ops: Ops, caller: Asker, body: models.BatchRequest, key: Key =
     The answer names each call by the caller's `id`. Each call has its own ref: wait for it, decide it and claim it by
     that ref. With an Idempotency-Key, the key of each call is that key, a slash, and the call's `id`: `KEY/ID`.
     """
-    done = await ops.ask_all(caller, body.calls, key)
+    done = await ops.asking.ask_all(caller, body.calls, key)
     return answer({"calls": [await _outcome(ops, name, came) for name, came in done]})
 
 
 async def _outcome(ops: Operations, name: str, came: tuple[Submitted, Lease | None] | SaysoError) -> dict[str, Any]:
     if isinstance(came, SaysoError):
         return {"id": name, "call": None, "problem": problems.problem(came, names=ops.names)}
-    return {"id": name, "call": await ops.answer(*came), "problem": None}
+    return {"id": name, "call": await ops.reading.answer(*came), "problem": None}

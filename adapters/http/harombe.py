@@ -56,7 +56,7 @@ _VERBS = {"approve": "approve", "approved": "approve"}
 
 async def approval(ops: Operations, call: Call) -> dict[str, Any]:
     """Return the harombe design's JSON document of a call."""
-    await ops.ready(call)
+    await ops.reading.ready(call)
     decision = _DECISIONS.get(call.decision, "denied")
     status = "auto_approved" if call.decision is Decision.ALLOWED else decision or "pending"
     let_run = decision == "approved"
@@ -120,7 +120,7 @@ class Held:
             begun, over = True, message["type"] == "http.response.body" and not message.get("more_body", False)
             await send(message)
 
-        error = await ops.hold(scope["state"][CALLER], self._gateway(scope, receive, sent))
+        error = await ops.waiters.hold(scope["state"][CALLER], self._gateway(scope, receive, sent))
         if error is not None and not begun:
             await problems.response(problems.problem(error))(scope, receive, send)
         elif error is not None and not over:
@@ -164,11 +164,11 @@ async def call_tool(
     if _accepts_events(request.headers):
         raise HTTPException(HTTPStatus.NOT_FOUND, say("api.no_gateway"))
     call = await _asked(request, ops, caller, body.params, key)
-    call = await ops.wait(caller, call, preferred_wait(prefer), "decided", ended)
+    call = await ops.waiters.wait(caller, call, preferred_wait(prefer), "decided", ended)
     if call.status is Status.DENIED:
         return denied(await approval(ops, call) | {"ref": call.ref})
     if call.runs is Runs.SERVICE and call.status is not Status.PENDING:
-        call = await ops.wait(caller, call, LONGEST_WAIT_S, "ended", ended)
+        call = await ops.waiters.wait(caller, call, LONGEST_WAIT_S, "ended", ended)
     under_way = call.status in {Status.PENDING, Status.RUNNING}
     return answer(await _result(ops, call), 202 if under_way else 200, {"Location": f"/hitl/result/{call.ref}"})
 
@@ -177,7 +177,7 @@ async def _asked(request: Request, ops: Operations, caller: Caller, tool: models
     gateway: Gateway | None = getattr(request.app.state, "gateway", None)
     if gateway is None:
         own = models.CallRequest(tools=_OWN_TOOLS, tool=tool.name, args=tool.arguments)
-        return (await ops.ask(caller, own, key))[0].call
+        return (await ops.asking.ask(caller, own, key))[0].call
     call = await gateway.ask(request.scope, tool.name, tool.arguments, key)
     if call is None:
         raise CallUnknown(say("mcp.unlisted"))
@@ -187,14 +187,14 @@ async def _asked(request: Request, ops: Operations, caller: Caller, tool: models
 @router.get("/hitl/pending", summary="List pending approvals", responses=documented(models.HarombePending))
 async def list_pending(ops: Ops, caller: Anyone) -> Response:
     """List the pending calls that the caller may see, oldest first."""
-    found = [await approval(ops, call) for call in await ops.pending_calls(caller)]
+    found = [await approval(ops, call) for call in await ops.reading.pending_calls(caller)]
     return answer({"pending": found, "count": len(found)})
 
 
 @router.get("/hitl/pending/{ref}", summary="Read a pending approval", responses=documented(models.HarombeApproval, 404))
 async def read_pending(ops: Ops, caller: Anyone, ref: Ref) -> Response:
     """Read a call while it is pending. A decided call is found under `/hitl/result`."""
-    call = await ops.read(caller, ref)
+    call = await ops.reading.read(caller, ref)
     if call.status is not Status.PENDING:
         raise CallUnknown(fact(Refusal.NOT_PENDING, short=call.short))
     return answer(await approval(ops, call))
@@ -216,8 +216,8 @@ async def decide(ops: Ops, caller: Anyone, ref: Ref, body: models.HarombeDecisio
     await may_decide(ops, caller, ref)
     verb = _VERBS.get(body.decision, "reject")
     asked = models.DecisionRequest.model_validate({"decision": verb, "reason": body.reason, "confirm": body.confirm})
-    told = await ops.decide(caller, ref, asked)
-    document = await approval(ops, await ops.read(caller, ref))
+    told = await ops.deciding.decide(caller, ref, asked)
+    document = await approval(ops, await ops.reading.read(caller, ref))
     return answer(document) if told["decided"] else answer(document | {"message": told["text"]}, 202)
 
 
@@ -227,7 +227,7 @@ async def read_result(ops: Ops, caller: Anyone, ref: Ref, ended: Gone, wait: Wai
 
     With `wait`, the answer waits for the decision.
     """
-    call = await ops.wait(caller, await ops.read(caller, ref), wait, "decided", ended)
+    call = await ops.waiters.wait(caller, await ops.reading.read(caller, ref), wait, "decided", ended)
     return answer(await _result(ops, call))
 
 

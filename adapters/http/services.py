@@ -63,7 +63,7 @@ async def me(ops: Ops, caller: Anyone) -> Response:
 )
 async def evaluate(ops: Ops, caller: Anyone, body: models.EvaluateRequest) -> Response:
     """Return the policy's present verdict on a call. Nothing is recorded, and the answer permits nothing."""
-    return answer(ops.evaluate(caller, body))
+    return answer(ops.asking.evaluate(caller, body))
 
 
 @router.post("/replies/parse", tags=["service"], summary="Read a reply", responses=documented(models.ParseAnswer, 413))
@@ -134,7 +134,7 @@ async def test(request: Request, caller: Operator, ops: Ops, body: models.TestRe
     Only an operator may do this, over the Unix socket.
     """
     _operated(request, caller)
-    tested = await ops.test(caller, body.timeout_s)
+    tested = await ops.asking.test(caller, body.timeout_s)
     return answer({"tests": [await _tested(ops, *one) for one in tested]})
 
 
@@ -142,7 +142,7 @@ async def _tested(ops: Operations, tried: Tried, made: Submitted | SaysoError) -
     about = {"place": tried.place, "approver": tried.approver, "surface": tried.surface or None}
     if isinstance(made, SaysoError):
         return about | {"call": None, "routes": [], "error": made.message}
-    return about | {"call": await ops.view(made.call), "routes": list(made.call.routes), "error": None}
+    return about | {"call": await ops.reading.view(made.call), "routes": list(made.call.routes), "error": None}
 
 
 @router.get("/tokens", tags=["tokens"], summary="List tokens", responses=documented(models.TokenList))
@@ -157,7 +157,7 @@ async def revoke_token(
 ) -> Response:
     """Revoke a token at once, and end its streams and waiting requests. Its name is never used again."""
     revoked = await _operated(request, caller).revoke(caller, name)
-    ops.revoked(revoked.identity)
+    ops.waiters.revoked(revoked.identity)
     request.app.state.feed.wake()
     return answer(documents.token_view(revoked))
 

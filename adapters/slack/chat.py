@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from cachetools import FIFOCache
-
-from adapters.slack.delivery import PEOPLE, Delivery, parsed
+from adapters.slack.agent_view import AgentView
+from adapters.slack.alone import Alone, Kept
+from adapters.slack.bodies import Me
+from adapters.slack.delivery import Delivery, parsed
 from adapters.slack.errors import explained, promised
-from adapters.slack.handlers import Alone, Kept, Me, writer_of
 from adapters.slack.messages import (
     Message,
     card_message,
@@ -23,9 +21,10 @@ from adapters.slack.messages import (
     plain_message,
     reason_window,
 )
-from adapters.slack.surface import channel_of, parse_place, place_of
+from adapters.slack.surface import channel_of, is_person, parse_place, place_of
 from adapters.slack.threads import Threads
 from adapters.slack.uploads import share
+from adapters.slack.workspace import Workspace
 from hitl.call import State
 from hitl.people.names import Names
 from hitl.ports import PlatformError
@@ -42,26 +41,6 @@ if TYPE_CHECKING:
     from hitl.cards.wording import Wording
     from hitl.people import Directory
     from hitl.proof.keyring import Keyring
-
-_log = logging.getLogger(__name__)
-_KNOWN_FOR_S = 600.0
-_KNOWN = 10_000
-#: Slack shows a thread's status for two minutes at most. An answer may take longer, so the status is set again after
-#: this many seconds.
-_STATUS_S = 60.0
-#: Slack's refusal of a method for which the app has no scope.
-_NO_SCOPE = "missing_scope"
-#: At most this many messages are read to find out who wrote in a place after a card.
-_LOOKED_BACK = 200
-
-
-@dataclass(frozen=True, slots=True)
-class SlackPerson:
-    """Slack's data about an account: its team, its confirmed address if any, and whether it is a bot."""
-
-    team: str
-    bot: bool
-    email: str
 
 
 class SlackChat:
@@ -84,7 +63,9 @@ class SlackChat:
     ) -> None:
         self.client = client
         self.threads = Threads()
+        self.workspace = Workspace(client)
         self._delivery = Delivery(client, pace, self.threads)
+        self.agent_view = AgentView(client, self._delivery)
         self._keys = keys
         self._pace = pace
         #: The display names of people. The service replaces this object with its own when it attaches this chat.
@@ -93,17 +74,9 @@ class SlackChat:
         self._fresh = fresh
         #: A lock for each route, held while a card is posted there.
         self._posting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._who: FIFOCache[str, tuple[float, SlackPerson]] = FIFOCache(_KNOWN)
-        #: Thread -> the time when its status ("an answer is being made") was last set.
-        self._working: FIFOCache[str, float] = FIFOCache(_KNOWN)
-        #: Whether Slack has shown that the app has the agent view, in which each message to the agent starts a thread.
-        self.has_agent_view = False
-        self._view_refusals: set[str] = set()
         self._team = ""
         #: The address of the workspace, with a slash at its end.
         self._home = ""
-        #: Channel -> the time when Slack was asked, and whether the bot is a member of the channel.
-        self._member: FIFOCache[str, tuple[float, bool]] = FIFOCache(_KNOWN)
 
     async def connect(self) -> Me:
         """Return the ids of the workspace and of the bot's own user. Raises PlatformError."""
@@ -137,7 +110,7 @@ class SlackChat:
 
     async def post(self, route: str, call: Call) -> str:
         """Post the card of a call. Return the message's id, which is unique among all chats."""
-        await self._look_at(route)
+        await self.workspace.look_at(route)
         async with self._lock(route):
             return await self._delivery.send(route, self._card(route, call), about=call.ref)
 
@@ -269,67 +242,16 @@ class SlackChat:
         return True
 
     async def working(self, route: str, *, on: bool) -> None:
-        """Show in a thread that the agent is preparing an answer, or with `on` False, remove this status.
-
-        The Slack method is `assistant.threads.setStatus`. Outside threads, Slack shows no status.
-        """
-        _, place, thread = parsed(route)
-        if not thread:
-            return
-        now = asyncio.get_running_loop().time()
-        if on and now - self._working.get(route, -_STATUS_S) < _STATUS_S:
-            return
-        self._working[route] = now if on else -_STATUS_S
-        channel, status = await self._delivery.channel(place), self._wording(route).say("chat.working") if on else ""
-        async with explained():
-            await self.client.assistant_threads_setStatus(channel_id=channel, thread_ts=thread, status=status)
+        """Show in a thread that the agent is preparing an answer, or with `on` False, remove this status."""
+        await self.agent_view.show_status(route, self._wording(route).say("chat.working") if on else "")
 
     async def suggest(self, route: str, title: str, prompts: Mapping[str, str]) -> None:
-        """Show suggested prompts: in the assistant view below a thread, in the agent view on the Messages tab.
-
-        Slack accepts prompts for the Messages tab only from an app with the agent view, so Slack's answer shows whether
-        the app has that view.
-        """
-        _, place, thread = parsed(route)
-        shown = [{"title": label, "message": words} for label, words in prompts.items()]
-        taken = await self._in_view(
-            place,
-            lambda channel: self.client.assistant_threads_setSuggestedPrompts(
-                channel_id=channel, thread_ts=thread, title=title, prompts=shown
-            ),
-        )
-        self.has_agent_view = self.has_agent_view or (taken and not thread)
+        """Show suggested prompts in the conversation with the agent (`AgentView.suggest`)."""
+        await self.agent_view.suggest(route, title, prompts)
 
     async def entitle(self, route: str, title: str) -> None:
         """Give a thread of a direct conversation a title. Do nothing in other places, which have no title."""
-        _, place, thread = parsed(route)
-        if thread and place.startswith(PEOPLE):
-            await self._in_view(
-                place,
-                lambda channel: self.client.assistant_threads_setTitle(
-                    channel_id=channel, thread_ts=thread, title=title
-                ),
-            )
-
-    async def _in_view(self, place: str, method: Callable[[str], Awaitable[object]]) -> bool:
-        """Call a Slack method of the assistant view or agent view with the channel of a place. Return whether Slack
-        accepted the call.
-
-        People can work without the view, so a refusal is logged once for each reason, and there is no retry. If the app
-        lacks the scope for the view, Slack isn't asked again until the next start.
-        """
-        if _NO_SCOPE in self._view_refusals:
-            return False
-        try:
-            async with explained():
-                await method(await self._delivery.channel(place))
-        except PlatformError as error:
-            why = str(error)
-            if why not in self._view_refusals:
-                _log.log(logging.WARNING if why == _NO_SCOPE else logging.INFO, "slack.view_refused", {"why": why})
-            self._view_refusals.add(why)
-            return False
-        return True
+        await self.agent_view.entitle(route, title)
 
     async def mark_undecided(self, message: str) -> None:
         """Do nothing. On Slack, the service can always answer one person alone, so it needn't mark the person's
@@ -344,55 +266,20 @@ class SlackChat:
         if text:
             await self._delivery.to_one(alone, plain_message(text, self._home, self._of_person(alone)), self._team)
 
-    async def who(self, user: str, *, again: bool = False) -> SlackPerson:
-        """Return Slack's data about a person, at most ten minutes old. Raises PlatformError.
-
-        With `again`, ask Slack even if the stored data isn't ten minutes old yet.
-        """
-        now = asyncio.get_running_loop().time()
-        asked_at, known = self._who.get(user, (0.0, None))
-        if again or known is None or now - asked_at > _KNOWN_FOR_S:
-            async with explained():
-                known = _who(promised(await self.client.users_info(user=user), "user"))
-            self._who[user] = (now, known)
-        return known
-
-    async def since(self, place: str, message: str) -> Sequence[tuple[str, str]]:
-        """Return the time stamp and the author of each message in a place, from the given message on, oldest first.
-
-        The result is empty if the given message no longer exists, or if there are more than `_LOOKED_BACK` messages.
-        Raises PlatformError.
-        """
-        _, _, thread = parsed(place)
-        channel, _, ts = message.partition(":")
-        async with explained():
-            if thread:
-                found = await self.client.conversations_replies(
-                    channel=channel, ts=thread, oldest=ts, inclusive=True, limit=_LOOKED_BACK
-                )
-            else:
-                found = await self.client.conversations_history(
-                    channel=channel, oldest=ts, inclusive=True, limit=_LOOKED_BACK
-                )
-            said = sorted((str(one["ts"]), writer_of(one)) for one in promised(found, "messages"))
-            said = [one for one in said if one[0] >= ts]
-        return said if said and said[0][0] == ts and not found.get("has_more") else ()
-
     async def close(self) -> None:
         """Close the connections to Slack."""
         if self.client.session is not None:
             await self.client.session.close()
 
     def _card(self, route: str, call: Call) -> Message:
-        heard = self._member.get(route, (0.0, True))[1]
         _, place, _ = parsed(route)
-        reader = self.names.people.owner(route) if place.startswith(PEOPLE) else ""
+        reader = self.names.people.owner(route) if is_person(place) else ""
         return card_message(
             call,
             self._keys,
             channel_of(route),
             self.names,
-            heard=heard,
+            heard=self.workspace.hears(route),
             reader=reader,
             wording=self._wording(route),
         )
@@ -406,46 +293,10 @@ class SlackChat:
         here, person = (place_of(self._team, each) for each in (alone.channel or alone.user, alone.user))
         return self.names.people.wording(here, person)
 
-    async def _look_at(self, route: str) -> None:
-        """Find out whether the bot is a member of the channel that a route names, and store the answer for ten minutes.
-
-        Slack lets an app post to public channels without being a member (`chat:write.public`), but it doesn't send such
-        an app the messages or reactions of the channel. For threads and direct conversations nothing is asked, because
-        Slack sends the bot their messages.
-        """
-        _, place, thread = parsed(route)
-        now = asyncio.get_running_loop().time()
-        asked_at, _ = self._member.get(route, (-_KNOWN_FOR_S, True))
-        if thread or place.startswith(PEOPLE) or now - asked_at < _KNOWN_FOR_S:
-            return
-        self._member[route] = (now, await self._is_member(place))
-
-    async def _is_member(self, channel: str) -> bool:
-        """Return whether the bot is a member of the channel.
-
-        Return True if Slack doesn't answer, so that a card needn't wait.
-        """
-        try:
-            async with explained():
-                found = promised(await self.client.conversations_info(channel=channel), "channel")
-        except PlatformError:
-            return True
-        return bool(found.get("is_member", True))
-
     def _users(self, principals: Sequence[str]) -> tuple[str, ...]:
         """Return the Slack user ids of these principals, without duplicates."""
         identities = (identity for principal in principals for identity in self.names.people.identities(principal))
         return tuple(dict.fromkeys(filter(None, map(_user_of, identities))))
-
-
-def _who(user: dict[str, Any]) -> SlackPerson:
-    profile = user.get("profile") or {}
-    confirmed = user.get("is_email_confirmed", True) and not (user.get("is_stranger") or user.get("deleted"))
-    return SlackPerson(
-        str(user.get("team_id") or ""),
-        bool(user.get("is_bot")) or user["id"] == "USLACKBOT",
-        str(profile.get("email") or "").casefold() if confirmed else "",
-    )
 
 
 def _user_of(identity: str) -> str:
@@ -454,4 +305,4 @@ def _user_of(identity: str) -> str:
         _, user, thread = parse_place(identity)
     except ValueError:
         return ""
-    return user if user.startswith(PEOPLE) and not thread else ""
+    return user if is_person(user) and not thread else ""

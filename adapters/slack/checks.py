@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from adapters.slack.errors import explained, promised
 from adapters.slack.platform import make_client
 from adapters.slack.setup import FILES_SCOPE, VIEW_SCOPE, scopes
-from adapters.slack.surface import EMAIL, PLATFORM, parse_place
+from adapters.slack.surface import EMAIL, PLATFORM, is_person, parse_place
 from adapters.slack.webhook import PATH
 from adapters.slack.wording import say
 from hitl.platforms import Check, Health
@@ -101,7 +101,7 @@ async def _place(client: AsyncWebClient, place: str, team: str) -> Check:
         return Check(place, Health.RED, say("doctor.slack.place"))
     if home != team:
         return Check(place, Health.RED, say("doctor.slack.place.elsewhere", team=team))
-    return await (_person if channel.startswith(("U", "W")) else _channel)(client, place, channel)
+    return await (_person if is_person(channel) else _channel)(client, place, channel)
 
 
 async def _channel(client: AsyncWebClient, place: str, channel: str) -> Check:
@@ -128,7 +128,7 @@ async def _approver(client: AsyncWebClient, identity: str, team: str) -> Check:
         home, user, thread = parse_place(identity)
     except ValueError:
         home, user, thread = "", "", ""
-    if thread or not user.startswith(("U", "W")):
+    if thread or not is_person(user):
         return Check(identity, Health.RED, say("doctor.slack.approver.nobody"))
     check = await _person(client, identity, user)
     if check.state is Health.GREEN and home != team:

@@ -12,21 +12,19 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from adapters.slack.errors import GONE, AstrayError, by_status, check_status, explained, promised
 from adapters.slack.retries import Soon
-from adapters.slack.surface import message_of, parse_place, place_of
+from adapters.slack.surface import is_person, message_of, parse_place, place_of
 from adapters.slack.wording import say
 from hitl.ports import PlatformError
 
 if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
 
-    from adapters.slack.handlers import Alone
+    from adapters.slack.alone import Alone
     from adapters.slack.messages import Message
     from adapters.slack.pace import Pace
     from adapters.slack.threads import Threads
 
 _log = logging.getLogger(__name__)
-#: Slack's ids of people begin with one of these letters.
-PEOPLE = ("U", "W")
 _KNOWN = 10_000
 
 
@@ -79,7 +77,7 @@ class Delivery:
         except PlatformError as error:
             # A person can close their direct conversation with the bot at any time, and open it again. So a card isn't
             # undeliverable because the conversation is closed now.
-            error.lost = error.lost and not (place.startswith(PEOPLE) and str(error) in GONE)
+            error.lost = error.lost and not (is_person(place) and str(error) in GONE)
             raise
         self._threads.wrote(place_of(team, place, thread), ts, about)
         if thread is None:
@@ -106,7 +104,7 @@ class Delivery:
 
     async def channel(self, place: str) -> str:
         """Return the channel of a place: the channel itself, or a person's direct channel."""
-        if not place.startswith(PEOPLE):
+        if not is_person(place):
             return place
         if place not in self._direct:
             async with explained():

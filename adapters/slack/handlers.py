@@ -1,35 +1,79 @@
-"""Translates Slack's events into neutral events, and does nothing else.
+"""Hands recorded events to Bolt's own dispatcher: `AsyncApp.async_dispatch` and its listeners.
 
-These functions never judge who may decide. Some messages can't be anybody's decision: messages of bots and of this bot,
-edited and deleted messages, broadcast copies, and previews of links. These functions skip such messages or set the
-event's `barred` to a reason, because only Slack's own fields identify them.
+Two apps share the client. The first has our listeners, the second has the operator's listeners, if there are any. Bolt
+runs only the first listener that matches, so with one app for both an operator's listener could replace ours. Each
+event goes to our app first.
+
+The event has been acknowledged already, so a listener's `ack()` sends nothing to Slack. Bolt still requires it. With
+`process_before_response` the dispatch waits for the listener; otherwise Bolt returns at the acknowledgement and runs
+the listener in a task that nobody awaits. Bolt answers a failed listener with status 500, and an event without a
+listener with 404. The inbox must know about failed listeners and about events without a listener. So an error handler
+stores each exception, and `dispatch` raises the first of them.
+
+Our listeners translate an event into a neutral event, and do nothing else. They never judge who may decide. Some
+messages can't be anybody's decision: messages of bots and of this bot, edited and deleted messages, broadcast copies,
+and previews of links. The listeners skip such messages or set the event's `barred` to a reason, because only Slack's
+own fields identify them.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
+import logging
 import re
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import parse_qs
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
+from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.error import BoltUnhandledRequestError
+from slack_bolt.request.async_request import AsyncBoltRequest
+
+from adapters.slack.alone import Alone, Kept
+from adapters.slack.bodies import (
+    BROADCAST,
+    UNKNOWN,
+    Me,
+    channel_of_press,
+    fields_of,
+    is_message,
+    moment,
+    team_of_author,
+    team_of_presser,
+)
 from adapters.slack.formatting import EMOJI, plain, shown
-from adapters.slack.messages import APPROVE, CHOOSE, PAGE_ACTION, REASON_FIELD, packed
-from adapters.slack.surface import PLATFORM, identity_of, is_direct, message_of, place_of
+from adapters.slack.messages import APPROVE, CHOOSE, DETAILS, PAGE_ACTION, REASON_FIELD, REASON_WINDOW, REJECT
+from adapters.slack.surface import SLACKBOT, identity_of, is_direct, message_of, place_of
 from hitl.call import Verb
 from hitl.events import Command, Echo, Explained, Heard, Opened, PageTurned, Press, Reaction, Text
+from hitl.platforms import Untaken
 from hitl.records import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
+    from typing import TypeAlias
 
-#: Sub-types of messages that people send. Other sub-types come from Slack or bots, or report that a message changed.
-_SAID = frozenset({None, "file_share", "thread_broadcast"})
-_BROADCAST = "thread_broadcast"
-_UNKNOWN = "?"
-_SLACKBOT = "USLACKBOT"
+    from slack_sdk.web.async_client import AsyncWebClient
+
+    from hitl.platforms import Register
+
+    #: Translates a body of one kind into an event, or returns None if nothing in the body concerns Sayso.
+    Translate: TypeAlias = Callable[[Mapping[str, Any], Me], Heard | None]
+    #: Handles the event that was read from a body.
+    HearBody: TypeAlias = Callable[[Heard | None], Awaitable[None]]
+
+#: The events of an app with the assistant view or the agent view. We don't use the events about what a person looks at,
+#: but without a listener for them, the inbox would report each as an event that nothing handles.
+_OF_AGENTS = ("assistant_thread_started", "assistant_thread_context_changed", "app_context_changed")
+#: The events that this adapter reads. Messages of any sub-type arrive as `message`; the translator skips messages that
+#: no person wrote.
+EVENTS = ("message", "app_mention", "reaction_added", "app_home_opened", *_OF_AGENTS)
+COMMAND = "/sayso"
+_ACTIONS = re.compile(rf"^(?:{APPROVE}|{REJECT}|{DETAILS}|(?:{CHOOSE}|{PAGE_ACTION}):\d+)$")
+#: Slack's limit for the characters of an action's id.
+_LONGEST = 255
+_log = logging.getLogger(__name__)
+#: The key in a request's context under which its `_Run` is stored.
+_RUN = "sayso"
 #: A message of the bot is a card if it has one of these buttons: Approve, or the first option of a question.
 _DECIDING = frozenset({APPROVE, f"{CHOOSE}:1"})
 #: A command that a person types as a message, as in a thread, where Slack takes no commands.
@@ -37,143 +81,108 @@ _COMMAND = re.compile(r"/sayso (?P<name>[a-z]+)(?: (?P<rest>[^\n]*))?", re.IGNOR
 _TONE = re.compile(r"::skin-tone-[1-6]$")
 
 
-@dataclass(frozen=True, slots=True)
-class Me:
-    """The id of the workspace or organisation in which the app is installed, and the bot's own user id."""
+@dataclass(slots=True)
+class _Run:
+    """One event that an app handles, and the results of its listeners."""
 
-    team: str
-    user: str
-
-
-@dataclass(frozen=True, slots=True)
-class Alone:
-    """The ways to send one person an answer that only they see, or to open a window for them.
-
-    `trigger` opens a window within three seconds. `view` is the window in which the person acted, and `page` is the
-    number of the page that they want to see. `url` is Slack's response URL, which accepts answers even in channels in
-    which the bot isn't a member. `home` says that the person is looking at the app's Home tab.
-    """
-
-    user: str
-    channel: str = ""
-    thread: str = ""
-    trigger: str = ""
-    url: str = ""
-    view: str = ""
-    page: int = 0
-    home: bool = False
-
-    def pack(self) -> str:
-        """Return these fields as text for `Heard.press`."""
-        return packed({name: value for name, value in asdict(self).items() if value})
-
-    @classmethod
-    def unpack(cls, text: str) -> Self:
-        """Return the fields from the text of `pack`. Raises ValueError or TypeError for any other text."""
-        return cls(**json.loads(text))
+    hear: HearBody
+    taken: bool = True
+    raised: list[Exception] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """The data that Slack stores with a window: the call's ref, the place of its card, and the pressed button."""
+class Dispatcher:
+    """The two apps of one client. Call `start` before `dispatch`."""
 
-    ref: str
-    place: str
-    channel: str = ""
-    thread: str = ""
-    verb: str = ""
+    def __init__(self, client: AsyncWebClient, register: Register | None = None) -> None:
+        self._client = client
+        self._me: Me | None = None
+        self._apps = [self._app(ours=True), *([self._app(ours=False)] if register else [])]
+        if register:
+            register(self._apps[1])
 
-    def pack(self) -> str:
-        """Return these fields as text for the window's `private_metadata`."""
-        return packed(asdict(self))
+    @property
+    def has_others(self) -> bool:
+        """Return whether an operator registered listeners."""
+        return len(self._apps) > 1
 
-    @classmethod
-    def unpack(cls, text: str) -> Self:
-        """Return the fields from the text of `pack`. Raises ValueError or TypeError for any other text."""
-        return cls(**json.loads(text))
+    def start(self, me: Me) -> None:
+        """Pass the bot's workspace and user id to the listeners."""
+        if self._me is None:
+            self._listen(self._apps[0], me)
+        self._me = me
 
+    async def dispatch(self, body: dict[str, Any], hear: HearBody) -> bool:
+        """Hand an event to our listeners, then to the operator's. Return whether an operator's listener handled it.
 
-def read(raw: bytes) -> dict[str, Any]:
-    """Parse a request of Slack: JSON, a form with JSON in it, or a command's form.
+        If no listener handles the press of a message's button, `hear` gets a press without data, so that the person
+        gets an answer. Raises the first exception of a listener. Raises Untaken if no listener handles another event,
+        or a press in a window, which isn't our window.
+        """
+        ours, *theirs = [await self._run(app, body, hear) for app in self._apps]
+        if not (ours or any(theirs)):
+            if self._me is None or body.get("type") != "block_actions" or body.get("view"):
+                raise Untaken
+            _log.warning("slack.unknown_button", {"action": str(body["actions"][0].get("action_id", ""))[:_LONGEST]})
+            await hear(stray_press(body, self._me))
+        return any(theirs)
 
-    Raises ValueError, LookupError or TypeError if Slack can't have sent it.
-    """
-    try:
-        if raw.lstrip()[:1] == b"{":
-            found = json.loads(raw)
-        else:
-            form = {name: values[0] for name, values in parse_qs(raw.decode(), keep_blank_values=True).items()}
-            found = json.loads(form["payload"]) if "payload" in form else form
-    except RecursionError as error:
-        raise ValueError("nested too deep") from error
-    if not isinstance(found, dict):
-        raise TypeError("no object")
-    return found
+    async def _run(self, app: AsyncApp, body: dict[str, Any], hear: HearBody) -> bool:
+        """Hand an event to one app. Return whether a listener took it. Raises the listener's exception."""
+        run = _Run(hear)
+        await app.async_dispatch(AsyncBoltRequest(mode="socket_mode", body=body, context={_RUN: run}))
+        if run.raised:
+            raise run.raised[0]
+        return run.taken
 
+    def _app(self, *, ours: bool) -> AsyncApp:
+        """Return an app that only passes events to its listeners, and receives nothing itself.
 
-def event_of(body: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the id of an event, and its lane: the events of one lane are handled one after the other.
+        The app with our listeners also reads the bot's own messages, because they show which cards exist.
+        """
 
-    Slack sends a message that mentions the bot twice: as a message and as a mention. Both events get the id of the
-    message. A lane is a channel. Each person's presses and commands in a channel have a separate lane: a press or a
-    command names its call, so it needn't wait for the messages in the channel. Raises LookupError if the event has no
-    id.
-    """
-    event = _fields(body.get("event"))
-    if not event:
-        if not body.keys() & {"type", "command"}:
-            raise KeyError("type")
-        user = _fields(body.get("user")).get("id") or body.get("user_id", "")
-        sent = json.dumps(body, sort_keys=True).encode()
-        return hashlib.sha256(sent).hexdigest(), f"{PLATFORM}:{_channel(body)}/press/{user}"
-    channel = event.get("channel") or _fields(event.get("item")).get("channel") or ""
-    if _is_message(event):
-        return message_of(channel, event["ts"]), f"{PLATFORM}:{channel}"
-    return str(body["event_id"]), f"{PLATFORM}:{channel}"
+        async def authorize() -> AuthorizeResult:
+            """Return the authorization of the one workspace or organisation in which the app is installed."""
+            me, token = self._me or Me("", ""), self._client.token
+            return AuthorizeResult(enterprise_id=None, team_id=me.team, bot_user_id=me.user, bot_token=token)
 
+        # Without a name, the library would take 0.1 s to search the call stack for a file name to use.
+        app = AsyncApp(
+            name="sayso",
+            client=self._client,
+            logger=logging.getLogger("slack_bolt.sayso"),
+            authorize=authorize,
+            process_before_response=True,
+            raise_error_for_unhandled_request=True,
+            request_verification_enabled=False,
+            ignoring_self_events_enabled=not ours,
+        )
+        app.error(_keep)
+        return app
 
-def author_of(body: Mapping[str, Any]) -> tuple[str, str, str] | None:
-    """Return channel, thread ('' for the channel itself) and author of a new message, or None for other events."""
-    event = _fields(body.get("event"))
-    if event.get("type") != "message" or event.get("hidden") or "ts" not in event:
-        return None
-    channel, thread = str(event["channel"]), str(event.get("thread_ts") or "")
-    return channel, "" if is_direct(channel) and thread == event["ts"] else thread, writer_of(event)
-
-
-def writer_of(message: Mapping[str, Any]) -> str:
-    """Return the id of the person or bot that wrote a message."""
-    return str(message.get("user") or message.get("bot_id") or _UNKNOWN)
-
-
-def files_of(body: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the ids of the files in a new message."""
-    files = _fields(body.get("event")).get("files") or ()
-    return tuple(str(_fields(file).get("id")) for file in files)
-
-
-def tells_of_agent_view(body: Mapping[str, Any]) -> bool:
-    """Return whether the event shows that the app has the agent view.
-
-    Slack sends what a person is viewing only to an app with the agent view.
-    """
-    event = _fields(body.get("event"))
-    direct = event.get("type") == "message" and is_direct(str(event.get("channel") or ""))
-    return event.get("type") == "app_context_changed" or (direct and "app_context" in event)
+    @staticmethod
+    def _listen(app: AsyncApp, me: Me) -> None:
+        for event in EVENTS:
+            app.event(event)(_listener(said, me))
+        app.action(_ACTIONS)(_listener(pressed, me))
+        app.view(REASON_WINDOW)(_listener(explained, me))
+        app.command(COMMAND)(_listener(commanded, me))
 
 
-def is_shared(body: Mapping[str, Any]) -> bool:
-    """Return whether a member of another workspace may have caused the event, so that its team may be wrong.
+def _listener(translate: Translate, me: Me) -> Callable[..., Awaitable[None]]:
+    async def listen(ack: Callable[[], Awaitable[Any]], body: dict[str, Any], context: dict[str, Any]) -> None:
+        await ack()
+        run: _Run = context[_RUN]
+        await run.hear(translate(body, me))
 
-    This is possible in channels that are shared with other organisations, and everywhere in an organisation of several
-    workspaces.
-    """
-    grants = body.get("authorizations") or ()
-    return bool(
-        body.get("is_ext_shared_channel")
-        or body.get("enterprise_id")
-        or any(_fields(grant).get("enterprise_id") for grant in grants)
-    )
+    return listen
+
+
+async def _keep(error: Exception, context: dict[str, Any]) -> None:
+    run: _Run = context[_RUN]
+    if isinstance(error, BoltUnhandledRequestError):
+        run.taken = False
+    else:
+        run.raised.append(error)
 
 
 def said(body: Mapping[str, Any], me: Me) -> Heard | None:
@@ -182,14 +191,14 @@ def said(body: Mapping[str, Any], me: Me) -> Heard | None:
     Return None if nothing in it concerns Sayso. Like all functions in this module that read Slack's events, raises
     LookupError, TypeError or ValueError if Slack can't have sent the event.
     """
-    event = _fields(body.get("event"))
+    event = fields_of(body.get("event"))
     if event.get("type") == "reaction_added":
         return _reaction(body, event, me)
     if event.get("type") == "app_home_opened":
         return _home(body, event, me)
     if event.get("type") == "assistant_thread_started":
         return _pane(body, event, me)
-    if not _is_message(event):
+    if not is_message(event):
         return None
     return _echo(event, me) if event.get("user") == me.user else _message(body, event, me)
 
@@ -199,8 +208,8 @@ def _echo(event: Mapping[str, Any], me: Me) -> Heard | None:
 
     In a direct conversation, the event's place has the channel's id, and not yet the person's id.
     """
-    elements = (element for block in event.get("blocks") or () for element in _fields(block).get("elements") or ())
-    data = next((found.get("value") for found in map(_fields, elements) if found.get("action_id") in _DECIDING), None)
+    elements = (element for block in event.get("blocks") or () for element in fields_of(block).get("elements") or ())
+    data = next((found.get("value") for found in map(fields_of, elements) if found.get("action_id") in _DECIDING), None)
     if not isinstance(data, str):
         return None
     channel, ts, thread = event["channel"], event["ts"], event.get("thread_ts") or ""
@@ -219,13 +228,13 @@ def _home(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Command 
     On the Messages tab of the agent view, people write to the agent, so opening that tab is an `Opened` event.
     """
     tab, user = event.get("tab"), str(event["user"])
-    identity, place = identity_of(_team(body, event), user), place_of(me.team, user)
+    identity, place = identity_of(team_of_author(body, event), user), place_of(me.team, user)
     if tab == "messages":
         return Opened(identity=identity, conversation=place)
     if tab != "home":
         return None
     press = Alone(user, str(event["channel"]), home=True).pack()
-    at = _moment(event.get("event_ts"))
+    at = moment(event.get("event_ts"))
     return Command(identity=identity, conversation=place, press=press, name="pending", at=at)
 
 
@@ -237,21 +246,13 @@ def _pane(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Opened:
     """
     opened = event["assistant_thread"]
     user, thread = str(opened["user_id"]), str(opened["thread_ts"])
-    identity = identity_of(_team(body, event), user)
+    identity = identity_of(team_of_author(body, event), user)
     return Opened(identity=identity, conversation=place_of(me.team, user, thread), waits=True)
-
-
-def _is_message(event: Mapping[str, Any]) -> bool:
-    """Return whether an event is a new message that a person may have written.
-
-    Slack's notice that a message was changed is no new message.
-    """
-    return event.get("type") in {"message", "app_mention"} and event.get("subtype") in _SAID and "ts" in event
 
 
 def _message(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard | None:
     user, text = event.get("user"), str(event.get("text") or "")
-    if user in {None, "", me.user, _SLACKBOT} or event.get("bot_id") or event.get("hidden"):
+    if user in {None, "", me.user, SLACKBOT} or event.get("bot_id") or event.get("hidden"):
         return None
     user = str(user)
     channel, ts, thread = event["channel"], event["ts"], event.get("thread_ts") or ""
@@ -262,7 +263,7 @@ def _message(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard
     root = thread or (ts if mentioned and not direct else "")
     said = shown(event, me.user)
     heard = Text(
-        identity=identity_of(_team(body, event), user),
+        identity=identity_of(team_of_author(body, event), user),
         conversation=place_of(me.team, user if direct else channel, root),
         message=message_of(channel, ts),
         thread=message_of(channel, thread) if thread else None,
@@ -272,7 +273,7 @@ def _message(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard
         private=direct or bool(thread),
         addressed=direct or mentioned,
         overheard=bool(thread) and event.get("parent_user_id") == me.user,
-        at=_moment(ts),
+        at=moment(ts),
     )
     barred = _barred(event, heard.identity)
     if barred:
@@ -305,9 +306,9 @@ def _barred(event: Mapping[str, Any], identity: str) -> str | None:
 
     An edited message can't decide. A message that was fetched from the history may have been edited since it was sent.
     """
-    if _UNKNOWN in identity:
+    if UNKNOWN in identity:
         return "chat.stranger"
-    if event.get("subtype") == _BROADCAST:
+    if event.get("subtype") == BROADCAST:
         return "chat.broadcast"
     if event.get("edited"):
         return "chat.edited"
@@ -315,18 +316,18 @@ def _barred(event: Mapping[str, Any], identity: str) -> str | None:
 
 
 def _reaction(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard | None:
-    item, user = _fields(event.get("item")), str(event["user"])
+    item, user = fields_of(event.get("item")), str(event["user"])
     if item.get("type") != "message" or user == me.user:
         return None
     channel = item["channel"]
     name = _TONE.sub("", str(event["reaction"]))
     return Reaction(
-        identity=identity_of(_team(body, event), user),
+        identity=identity_of(team_of_author(body, event), user),
         conversation=place_of(me.team, user if is_direct(channel) else channel),
         message=message_of(channel, item["ts"]),
         text=EMOJI.get(name, f":{name}:"),
         press=Alone(user, channel).pack(),
-        at=_moment(event.get("event_ts")),
+        at=moment(event.get("event_ts")),
     )
 
 
@@ -337,7 +338,7 @@ def pressed(body: Mapping[str, Any], me: Me) -> Press | PageTurned:
     page = name.removeprefix(f"{PAGE_ACTION}:")
     value, (alone, where) = str(action.get("value", "")), _pressed(body, me)
     if page == name:
-        return Press(**where, press=alone.pack(), data=value, at=_moment(action.get("action_ts")))
+        return Press(**where, press=alone.pack(), data=value, at=moment(action.get("action_ts")))
     return PageTurned(**where, press=replace(alone, page=int(page)).pack(), ref=value)
 
 
@@ -347,7 +348,7 @@ def stray_press(body: Mapping[str, Any], me: Me) -> Press:
     The event has no data, because this version of the service didn't write the button's value.
     """
     alone, where = _pressed(body, me)
-    return Press(**where, press=alone.pack(), stray=True, at=_moment(body["actions"][0].get("action_ts")))
+    return Press(**where, press=alone.pack(), stray=True, at=moment(body["actions"][0].get("action_ts")))
 
 
 def _pressed(body: Mapping[str, Any], me: Me) -> tuple[Alone, dict[str, Any]]:
@@ -356,20 +357,20 @@ def _pressed(body: Mapping[str, Any], me: Me) -> tuple[Alone, dict[str, Any]]:
 
     For a press in a window, the conversation is the one in which the window was opened. The window stores it.
     """
-    user, view, container = body["user"]["id"], _fields(body.get("view")), _fields(body.get("container"))
+    user, view, container = body["user"]["id"], fields_of(body.get("view")), fields_of(body.get("container"))
     if view:
         kept = Kept.unpack(view["private_metadata"])
         where, channel, thread, message = kept.place, kept.channel, kept.thread, None
     else:
-        channel, ts = _channel(body), str(container.get("message_ts") or "")
-        thread = str(container.get("thread_ts") or _fields(body.get("message")).get("thread_ts") or "")
+        channel, ts = channel_of_press(body), str(container.get("message_ts") or "")
+        thread = str(container.get("thread_ts") or fields_of(body.get("message")).get("thread_ts") or "")
         thread = "" if thread == ts else thread
         where = place_of(me.team, user if is_direct(channel) else channel, thread)
         message = message_of(channel, ts) if ts else None
     alone = Alone(
         user, channel, thread, str(body.get("trigger_id", "")), str(body.get("response_url", "")), view.get("id", "")
     )
-    return alone, {"identity": identity_of(_team_of_user(body), user), "conversation": where, "message": message}
+    return alone, {"identity": identity_of(team_of_presser(body), user), "conversation": where, "message": message}
 
 
 def explained(body: Mapping[str, Any], me: Me) -> Explained:
@@ -378,7 +379,7 @@ def explained(body: Mapping[str, Any], me: Me) -> Explained:
     view = body["view"]
     kept, user = Kept.unpack(view["private_metadata"]), body["user"]["id"]
     return Explained(
-        identity=identity_of(_team_of_user(body), user),
+        identity=identity_of(team_of_presser(body), user),
         conversation=kept.place,
         press=Alone(user, kept.channel, kept.thread).pack(),
         ref=kept.ref,
@@ -394,7 +395,7 @@ def commanded(body: Mapping[str, Any], me: Me) -> Command:
     """
     user, channel = body["user_id"], body["channel_id"]
     word, _, rest = str(body.get("text") or "").strip().partition(" ")
-    team = body.get("team_id") or body.get("enterprise_id") or _UNKNOWN
+    team = body.get("team_id") or body.get("enterprise_id") or UNKNOWN
     alone = Alone(user, channel, "", str(body.get("trigger_id", "")), str(body.get("response_url", "")))
     return Command(
         identity=identity_of(team, user),
@@ -403,44 +404,3 @@ def commanded(body: Mapping[str, Any], me: Me) -> Command:
         name=word.casefold() or "help",
         text=plain(rest.strip()),
     )
-
-
-def _team(body: Mapping[str, Any], event: Mapping[str, Any]) -> str:
-    """Return the id of the author's own team.
-
-    In a channel that is shared with other organisations, only the event's own fields name the author's team.
-    """
-    own = event.get("user_team") or event.get("team")
-    if own or body.get("is_ext_shared_channel"):
-        return str(own or _UNKNOWN)
-    return str(body.get("team_id") or body.get("enterprise_id") or _UNKNOWN)
-
-
-def _team_of_user(body: Mapping[str, Any]) -> str:
-    enterprise, team = _fields(body.get("enterprise")), _fields(body.get("team"))
-    return str(_fields(body.get("user")).get("team_id") or team.get("id") or enterprise.get("id") or _UNKNOWN)
-
-
-def channel_in(body: Mapping[str, Any]) -> str:
-    """Return the channel's id of an event of any kind, or '' if the event names no channel."""
-    event = _fields(body.get("event"))
-    found = event.get("channel") or _fields(event.get("item")).get("channel")
-    return found if isinstance(found, str) else _channel(body)
-
-
-def _channel(body: Mapping[str, Any]) -> str:
-    container = _fields(body.get("container"))
-    found = _fields(body.get("channel")).get("id") or container.get("channel_id") or body.get("channel_id")
-    return str(found or "")
-
-
-def _moment(ts: Any) -> datetime | None:
-    """Return the time of a Slack time stamp (seconds since 1970, with microseconds), or None for any other value."""
-    try:
-        return datetime.fromtimestamp(float(ts), UTC)
-    except (TypeError, ValueError, OverflowError, OSError):
-        return None
-
-
-def _fields(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}

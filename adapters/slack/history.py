@@ -18,9 +18,9 @@ import logging
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from adapters.slack.bodies import read
 from adapters.slack.errors import explained, promised
-from adapters.slack.handlers import read
-from adapters.slack.surface import PLATFORM, is_direct, message_of, parse_place
+from adapters.slack.surface import PLATFORM, is_direct, is_person, message_of, parse_place
 from hitl.ports import PlatformError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from slack_sdk.web.async_client import AsyncWebClient
 
-    from adapters.slack.handlers import Me
+    from adapters.slack.bodies import Me
     from hitl.call import Incoming
     from hitl.ports import CallsAndCards
 
@@ -41,8 +41,6 @@ _OVERLAP = timedelta(minutes=1)
 WITHIN_S = 30.0
 _CHANNELS, _MESSAGES, _THREADS = 200, 200, 20
 _KINDS = "public_channel,private_channel,mpim,im"
-#: The first letters of people's ids.
-_PEOPLE = ("U", "W")
 _Read = TypeVar("_Read")
 _log = logging.getLogger(__name__)
 
@@ -77,7 +75,7 @@ async def pending_threads(store: CallsAndCards) -> Mapping[str, Sequence[str]]:
             channel, _, head = message.partition(":") if message else (channel, "", "")
             # In a direct conversation, `channel` is still the person's id if no card was sent there: only the card's
             # message has the channel's id.
-            if (thread or head) and not channel.startswith(_PEOPLE):
+            if (thread or head) and not is_person(channel):
                 found.setdefault(channel, []).append(thread or head)
     return {channel: list(dict.fromkeys(threads)) for channel, threads in found.items()}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from adapters.slack.handlers import author_of, channel_in, files_of, is_shared, tells_of_agent_view
+from adapters.slack.bodies import author_of, channel_in, files_of, is_shared, tells_of_agent_view
 from adapters.slack.surface import EMAIL, identity_of, is_direct, message_of, parse_place, place_of
 from hitl.events import Command, Echo, Reaction, Text
 from hitl.ports import PlatformError
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from adapters.slack.chat import SlackChat, SlackPerson
-    from adapters.slack.handlers import Me
+    from adapters.slack.bodies import Me
+    from adapters.slack.chat import SlackChat
+    from adapters.slack.workspace import SlackPerson
     from hitl.events import Heard
     from hitl.platforms import Core
 
@@ -60,7 +61,7 @@ class Lookups:
     def follow(self, body: Mapping[str, Any]) -> None:
         """Remember the author of a new message, so that the bot knows the latest author in each place."""
         wrote, me = author_of(body), self._me
-        self._chat.has_agent_view = self._chat.has_agent_view or tells_of_agent_view(body)
+        self._chat.agent_view.present = self._chat.agent_view.present or tells_of_agent_view(body)
         if wrote is None:
             return
         channel, thread, author = wrote
@@ -92,7 +93,7 @@ class Lookups:
         if card is None:
             return
         try:
-            said = await self._chat.since(heard.conversation, card)
+            said = await self._chat.workspace.since(heard.conversation, card)
         except PlatformError as error:
             _log.warning("slack.not_looked_back", {"conversation": heard.conversation, "why": str(error)})
             return
@@ -130,7 +131,7 @@ class Lookups:
             await self._look_back(heard)
         if isinstance(heard, Text) and heard.thread and await self._takes_part(heard.conversation):
             heard = replace(heard, overheard=True)
-        if isinstance(heard, Text) and self._chat.has_agent_view and self._heads(heard):
+        if isinstance(heard, Text) and self._chat.agent_view.present and self._heads(heard):
             heard = replace(heard, opens=f"{heard.conversation}/{str(heard.message).rpartition(':')[2]}")
         user = heard.identity.rpartition("/")[2]
         if (isinstance(heard, Command) and is_shared(body)) or await self._is_reaction_to_card(heard):
@@ -150,7 +151,7 @@ class Lookups:
     async def _who(self, user: str, *, again: bool = False) -> SlackPerson | None:
         """Return Slack's data about a person, or None if Slack refuses it. Raises PlatformError if a retry may help."""
         try:
-            return await self._chat.who(user, again=again)
+            return await self._chat.workspace.who(user, again=again)
         except PlatformError as error:
             if error.passing:
                 raise

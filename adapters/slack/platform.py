@@ -10,9 +10,9 @@ import aiohttp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack import webhook
+from adapters.slack.bodies import read
 from adapters.slack.chat import SlackChat
-from adapters.slack.dispatcher import Dispatcher
-from adapters.slack.handlers import read
+from adapters.slack.handlers import Dispatcher
 from adapters.slack.history import History, happened_at, pending_threads
 from adapters.slack.lookups import Lookups
 from adapters.slack.pace import Pace
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from typing import Any
 
-    from adapters.slack.handlers import Me
+    from adapters.slack.bodies import Me
     from adapters.slack.settings import SlackSettings
     from hitl.call import Incoming
     from hitl.events import Heard

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 
+from adapters.slack.bodies import event_of, read
 from adapters.slack.errors import error_code, pause_of, promised
-from adapters.slack.handlers import event_of, read
 from adapters.slack.surface import PLATFORM
 from adapters.slack.wording import say
 from hitl.backoff import LONGEST_S, Backoff

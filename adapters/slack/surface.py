@@ -9,7 +9,9 @@ from hitl.surfaces import Place, Surface
 PLATFORM = "slack"
 #: The prefix of an identity that is an e-mail address.
 EMAIL = "email:"
-_DIRECT = "D"
+#: Slack's own bot, which writes messages as if it were a person.
+SLACKBOT = "USLACKBOT"
+_DIRECT, _PEOPLE = "D", ("U", "W")
 
 
 def place_of(team: str, channel: str, thread: str | None = None) -> str:
@@ -47,6 +49,11 @@ def message_of(channel: str, ts: str) -> str:
 def is_direct(channel: str) -> bool:
     """Return whether this is a direct channel: a conversation of one person with the bot."""
     return channel.startswith(_DIRECT)
+
+
+def is_person(found: str) -> bool:
+    """Return whether this is the id of a person, and not of a channel."""
+    return found.startswith(_PEOPLE)
 
 
 def _place(name: str) -> Place:

@@ -9,7 +9,7 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
-from adapters.slack.handlers import read
+from adapters.slack.bodies import read
 from adapters.slack.receiver import BAD, OK, is_signed
 from adapters.slack.wording import say
 from hitl.errors import SettingsError

@@ -1,67 +1,137 @@
-"""Translates updates of the Bot API into neutral events, and does nothing else.
+"""Hands recorded updates to python-telegram-bot's own dispatcher: `Application.process_update` and its handlers.
 
-These functions never judge who may decide. Some messages can't be anybody's decision: messages of bots, anonymous
-admins and channels, and forwarded or edited messages. These functions set the event's `barred` to a reason, because
-only Telegram's own fields identify such messages.
+Two applications share the bot. The first has our handlers, the second has the operator's handlers, if there are any.
+Each update goes to our application first. So an operator's handler can't come before ours, and `ApplicationHandlerStop`
+stops only other handlers of the operator.
+
+The library doesn't pass on a handler's exceptions, and drops an update that no handler takes. The inbox must know about
+both, so that it retries the event or sets it aside. So an error handler stores each exception, and `dispatch` raises
+the first of them.
+
+Our handlers translate an update into a neutral event, and do nothing else. They never judge who may decide. Some
+messages can't be anybody's decision: messages of bots, anonymous admins and channels, and forwarded or edited messages.
+For these, a handler sets the event's `barred` to a reason, because only Telegram's own fields identify such messages.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import json
+from contextvars import ContextVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from telegram import (
-    Chat,
-    Message,
-    MessageEntity,
-    ReactionTypeEmoji,
-    Update,
-    User,
+from telegram import Chat, Message, ReactionTypeEmoji, Update
+from telegram.ext import (
+    ApplicationBuilder,
+    CallbackQueryHandler,
+    ChatMemberHandler,
+    MessageHandler,
+    MessageReactionHandler,
+    filters,
 )
 
-from adapters.telegram.formatting import cut_off, spans_of
 from adapters.telegram.surface import PLATFORM, message_of, place_of
-from hitl.events import BEFORE_NAME, Command, Heard, Moved, Press, Reaction, Text
-from hitl.replies import Span, SpanKind
+from adapters.telegram.words import command_of, is_command_for, mentions, words_of
+from hitl.events import Command, Heard, Moved, Press, Reaction, Text
+from hitl.platforms import Untaken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import TypeAlias
 
-_DECIDING = frozenset({"approve", "reject", "withdraw", "cancel"})
-#: Characters that may follow the bot's name at the end of a text.
-_AFTER_WORDS = " .!"
-#: Commands of this bot that the reply reader understands inside a text, such as `/approve REF` after the bot's name.
-_OURS = frozenset({"/approve", "/reject"})
-_SLASH = re.compile(r"\s*(/\S*)")
-_COMMAND = re.compile(r"/(\w+)(?:@(\w+))?(?:\s+(.*))?", re.DOTALL)
+    from telegram import Bot, User
+    from telegram.ext import Application, BaseHandler, CallbackContext
+
+    from adapters.telegram.words import Me
+    from hitl.call import Incoming
+    from hitl.platforms import Hear, Register
+
+    #: Translates an update of one kind into an event, or returns None if nothing in the update concerns Sayso.
+    Translate: TypeAlias = Callable[[Update, Me], Heard | None]
+    App: TypeAlias = Application[Any, Any, Any, Any, Any, Any]
+
+#: The function that gets the event of this task's update, and the list of the exceptions that handlers raised.
+_hear: ContextVar[Hear] = ContextVar("hear")
+_raised: ContextVar[list[Exception]] = ContextVar("raised")
 
 
-@dataclass(frozen=True, slots=True)
-class Me:
-    """The bot's own id and user name."""
+class Dispatcher:
+    """The two applications of one bot. Call `start` before `dispatch`."""
 
-    id: int
-    username: str
+    def __init__(self, bot: Bot, register: Register | None = None) -> None:
+        self._bot = bot
+        self._apps = [_application(bot), *([_application(bot)] if register else [])]
+        if register:
+            register(self._apps[1])
+
+    async def start(self, me: Me) -> None:
+        """Initialize the library, which asks Telegram who the bot is, and add our handlers. Raises TelegramError."""
+        for app in self._apps:
+            await app.initialize()
+        self._apps[0].handlers.clear()
+        self._apps[0].add_handlers(list(_handlers(me)))
+
+    async def dispatch(self, event: Incoming, hear: Hear) -> None:
+        """Hand a recorded update to our handlers, then to the operator's.
+
+        `hear` gets our translation of the update. Raises the first exception of a handler, or Untaken if no handler
+        took it. Raises LookupError, TypeError, ValueError or AttributeError if the event isn't an update.
+        """
+        update = Update.de_json(json.loads(event.body), self._bot)
+        _hear.set(hear)
+        raised: list[Exception] = []
+        _raised.set(raised)
+        taking = [app for app in self._apps if _takes(app, update)]
+        for app in taking:
+            await app.process_update(update)
+            if raised:
+                raise raised[0]
+        if not taking:
+            raise Untaken
 
 
-def order_of(update: Mapping[str, Any]) -> str:
-    """Return an update's lane: a chat, or one person's presses in it. The updates of one lane are handled one after the
-    other.
-
-    A press names its call, so the press needn't wait for other people's messages. Telegram's own webhook queue orders
-    updates in the same way.
+def _application(bot: Bot) -> App:
+    """Return an application that only passes updates to its handlers: it fetches nothing, queues nothing, and stores
+    nothing.
     """
-    pressed = _fields(update.get("callback_query"))
-    if pressed:
-        chat = _fields(_fields(pressed.get("message")).get("chat"))
-        return f"{PLATFORM}:{chat.get('id')}/press/{_fields(pressed.get('from')).get('id')}"
-    chats = (_fields(_fields(part).get("chat")).get("id") for part in update.values())
-    return f"{PLATFORM}:{next(filter(None, chats), '')}"
+    app = ApplicationBuilder().bot(bot).updater(None).job_queue(None).build()
+    app.add_error_handler(_keep)
+    return app
 
 
-def _fields(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
+async def _keep(update: object, context: CallbackContext[Any, Any, Any, Any]) -> None:
+    del update
+    if isinstance(context.error, Exception):
+        _raised.get().append(context.error)
+
+
+async def _pass_over(update: object, context: CallbackContext[Any, Any, Any, Any]) -> None:
+    """Do nothing. This handler is for updates that don't concern Sayso, so that they aren't reported as unhandled."""
+    del update, context
+
+
+def _takes(app: App, update: Update) -> bool:
+    """Return whether a handler wants the update. The library checks this too, but doesn't return the result."""
+    checks = (handler.check_update(update) for group in app.handlers.values() for handler in group)
+    return any(check is not None and check is not False for check in checks)
+
+
+def _handlers(me: Me) -> Iterator[BaseHandler[Any, Any, Any]]:
+    """Return our handlers, one for each kind of update in `ALLOWED_UPDATES`."""
+
+    def handing_on(translate: Translate) -> Any:
+        async def handle(update: Update, context: CallbackContext[Any, Any, Any, Any]) -> None:
+            del context
+            heard = translate(update, me)
+            if heard is not None:
+                await _hear.get()(heard)
+
+        return handle
+
+    # Telegram learns from the first poll which kinds of updates this adapter reads. Until then, it also sends changes
+    # of the bot's own membership in chats.
+    yield ChatMemberHandler(_pass_over, ChatMemberHandler.MY_CHAT_MEMBER)
+    yield from (kind.handler(handing_on(kind.translate)) for kind in KINDS.values())
 
 
 def pressed(update: Update, me: Me) -> Heard | None:
@@ -117,10 +187,9 @@ def posted(update: Update, me: Me) -> Heard | None:
 
 def said(update: Update, me: Me) -> Heard | None:
     """Return the event for a new message, or None. A special message announces that its group became a supergroup."""
-    return _message(update.message, me) if update.message else None
-
-
-def _message(message: Message, me: Me) -> Heard | None:
+    message = update.message
+    if message is None:
+        return None
     if message.migrate_to_chat_id:
         moved_to = place_of(message.migrate_to_chat_id, None)
         return Moved(conversation=_place(message), moved_to=moved_to)
@@ -136,7 +205,7 @@ def _said(message: Message, me: Me) -> Heard | None:
     replies to a message of the bot. Such a reply is neither a yes nor a no.
     """
     text = message.text or ""
-    command = _command(text, me)
+    command = command_of(text, me)
     ours = _ours(message, me)
     if (not text and not ours) or (command is not None and not command["mine"]):
         return None
@@ -148,7 +217,7 @@ def _said(message: Message, me: Me) -> Heard | None:
     }
     if command:
         return Command(**sent, name=command["name"], text=command["rest"])
-    words, spans = _words(message, me)
+    words, spans = words_of(message, me)
     private = message.chat.type == Chat.PRIVATE
     return Text(
         **sent,
@@ -157,7 +226,7 @@ def _said(message: Message, me: Me) -> Heard | None:
         spans=spans,
         language=message.from_user.language_code if message.from_user else None,
         private=private and (ours is not None or not _answers_something(message)),
-        addressed=private or ours is not None or _mentions(message, me),
+        addressed=private or ours is not None or mentions(message, me),
     )
 
 
@@ -193,7 +262,7 @@ def _barred_reply(message: Message, why: str, me: Me) -> Heard | None:
     """
     ours = _ours(message, me)
     private = message.chat.type == Chat.PRIVATE
-    if not (ours or private or _named(message.text or "", me) or _mentions(message, me)):
+    if not (ours or private or is_command_for(message.text or "", me) or mentions(message, me)):
         return None
     return Text(
         identity=_identity(message.from_user),
@@ -205,63 +274,6 @@ def _barred_reply(message: Message, why: str, me: Me) -> Heard | None:
         program=why == "chat.bot" and not message.via_bot,
         at=message.date,
     )
-
-
-def _named(text: str, me: Me) -> bool:
-    """Return whether a text is a command for this bot.
-
-    Such a command decides, as `/approve` does, or names this bot, as `/word@bot` does.
-    """
-    command = _command(text, me)
-    return command is not None and bool(command["mine"]) and (command["name"] in _DECIDING or bool(command["to"]))
-
-
-def _command(text: str, me: Me) -> Mapping[str, str] | None:
-    found = _COMMAND.fullmatch(text)
-    if found is None:
-        return None
-    to = (found[2] or "").casefold()
-    mine = "yes" if to in {"", me.username.casefold()} else ""
-    return {"name": found[1].casefold(), "rest": (found[3] or "").strip(), "mine": mine, "to": to}
-
-
-def _mentions(message: Message, me: Me) -> bool:
-    return any(_is_me(message, entity, me) for entity in message.entities)
-
-
-def _words(message: Message, me: Me) -> tuple[str, tuple[Span, ...]]:
-    """Return the text and its formatted spans, without the bot's own name at either end.
-
-    At an end of the text, the bot's name only says that the text is for the bot. Between other words, the name stays in
-    the text. It isn't returned as a span there, because a span would count as a mention of another person.
-    """
-    text = message.text or ""
-    spans = spans_of(text, (entity for entity in message.entities if not _is_me(message, entity, me)))
-    ours = spans_of(text, (entity for entity in message.entities if _is_me(message, entity, me)))
-    start, end = 0, len(text)
-    for one in ours:
-        if one.start == 0:
-            start = len(text) - len(text[one.end :].lstrip(" ,:"))
-        elif not text[one.end :].strip(_AFTER_WORDS):
-            end = len(text[: one.start].rstrip(BEFORE_NAME))
-    text = text[start:end] if start < end else ""
-    return text, (*cut_off(spans, start), *_foreign_command(text))
-
-
-def _foreign_command(text: str) -> tuple[Span, ...]:
-    """Return the span of a `/word` at the start of a text, unless the word is a command of this bot.
-
-    Such a word is meant for another bot, so its span has the kind of code, which never decides.
-    """
-    first = _SLASH.match(text)
-    return (Span(first.start(1), first.end(1), SpanKind.CODE),) if first and first[1].casefold() not in _OURS else ()
-
-
-def _is_me(message: Message, entity: MessageEntity, me: Me) -> bool:
-    named = (
-        entity.type == MessageEntity.MENTION and message.parse_entity(entity).casefold() == f"@{me.username}".casefold()
-    )
-    return named or (entity.type == MessageEntity.TEXT_MENTION and entity.user is not None and entity.user.id == me.id)
 
 
 def _person(user: User | None) -> Mapping[str, Any]:
@@ -276,13 +288,20 @@ def _identity(user: User | None) -> str:
     return f"{PLATFORM}:{user.id}" if user else f"{PLATFORM}:unknown"
 
 
-#: The function that reads each kind of update.
-TRANSLATORS: Mapping[str, Callable[[Update, Me], Heard | None]] = {
-    "message": said,
-    "edited_message": edited,
-    "callback_query": pressed,
-    "message_reaction": reacted,
-    "channel_post": posted,
+class Kind(NamedTuple):
+    """One kind of update: the library's handler for it, and the function that translates it."""
+
+    handler: Callable[[Any], BaseHandler[Any, Any, Any]]
+    translate: Translate
+
+
+#: The kinds of updates that this adapter reads.
+KINDS: Mapping[str, Kind] = {
+    "message": Kind(partial(MessageHandler, filters.UpdateType.MESSAGE), said),
+    "edited_message": Kind(partial(MessageHandler, filters.UpdateType.EDITED_MESSAGE), edited),
+    "callback_query": Kind(CallbackQueryHandler, pressed),
+    "message_reaction": Kind(MessageReactionHandler, reacted),
+    "channel_post": Kind(partial(MessageHandler, filters.UpdateType.CHANNEL_POST), posted),
 }
-#: The kinds of updates that this adapter reads. Telegram gets this list (`allowed_updates`), and sends no other kinds.
-ALLOWED_UPDATES = tuple(TRANSLATORS)
+#: Telegram gets this list (`allowed_updates`), and sends no other kinds.
+ALLOWED_UPDATES = tuple(KINDS)

@@ -14,13 +14,13 @@ from telegram.request import HTTPXRequest
 from adapters.telegram import webhook
 from adapters.telegram.chat import TelegramChat
 from adapters.telegram.delivery import Delivery
-from adapters.telegram.dispatcher import Dispatcher
-from adapters.telegram.handlers import Me
+from adapters.telegram.handlers import Dispatcher
 from adapters.telegram.pace import Pace
 from adapters.telegram.receiver import Poller, UpdateRecorder
 from adapters.telegram.refusals import reason
 from adapters.telegram.surface import PLATFORM, SURFACE
 from adapters.telegram.wording import say
+from adapters.telegram.words import Me
 from hitl.cards.redaction import mask
 from hitl.errors import SettingsError
 from hitl.ports import PlatformError

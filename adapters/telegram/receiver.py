@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 
 from telegram.error import Conflict, RetryAfter, TelegramError
 
-from adapters.telegram.handlers import ALLOWED_UPDATES, order_of
+from adapters.telegram.handlers import ALLOWED_UPDATES
 from adapters.telegram.refusals import seconds_of, trouble_of
 from adapters.telegram.surface import PLATFORM
 from adapters.telegram.wording import say
@@ -39,6 +39,25 @@ POLL_S = 50
 #: After this many further seconds, an unanswered long poll counts as failed.
 _PATIENCE_S = 10
 _log = logging.getLogger(__name__)
+
+
+def order_of(update: Mapping[str, Any]) -> str:
+    """Return an update's lane: a chat, or one person's presses in it. The updates of one lane are handled one after the
+    other.
+
+    A press names its call, so the press needn't wait for other people's messages. Telegram's own webhook queue orders
+    updates in the same way.
+    """
+    pressed = _fields(update.get("callback_query"))
+    if pressed:
+        chat = _fields(_fields(pressed.get("message")).get("chat"))
+        return f"{PLATFORM}:{chat.get('id')}/press/{_fields(pressed.get('from')).get('id')}"
+    chats = (_fields(_fields(part).get("chat")).get("id") for part in update.values())
+    return f"{PLATFORM}:{next(filter(None, chats), '')}"
+
+
+def _fields(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 class UpdateRecorder:

@@ -1,70 +1,67 @@
-"""Handles button presses: passes them to the gate, and answers the person who pressed."""
+"""Handles the events that carry the data of a card's button: presses, and cards that a platform sends back.
+
+The data names the call. A press decides the call, and the person who pressed gets an answer.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import logging
+from functools import partial
 from typing import TYPE_CHECKING
-from weakref import WeakValueDictionary
 
-from cachetools import FIFOCache
-
-from hitl.call import Entry, Event, ReplyKind, Verb
-from hitl.cards.card import file_below, whole
-from hitl.errors import InvalidConfirmation, Unavailable
+from bot.conversation.details import Details
+from hitl.call import Event, ReplyKind, Status, Verb
+from hitl.delivery import shown
+from hitl.errors import InvalidConfirmation, NotApprover
 from hitl.gate.response import Answer, Came
-from hitl.ports import Change, PlatformError, adding
-from hitl.proof.chain import data_of
+from hitl.outcomes import fact
+from hitl.ports import Change, adding
+from hitl.proof.keyring import ButtonData
 from hitl.records import replace
 
 if TYPE_CHECKING:
-    from bot.conversation.cards import Cards
     from bot.conversation.voice import Voice
     from hitl.call import Call, Reply
-    from hitl.cards.card import File
-    from hitl.events import Press
+    from hitl.events import Echo, Press
 
-_log = logging.getLogger(__name__)
 #: If a decision takes more seconds than this, the press is answered without the outcome, and the outcome follows as a
 #: message.
 PRESS_WITHIN_S = 1.0
-#: The number of cards for which we remember that their details were shown.
-_SHOWN = 10_000
 #: Results of a press that are shown as an alert, because the person who pressed must not miss them.
 _ALERTS = frozenset({Came.REFUSED, Came.CONFIRM, Came.DETAILS_NEEDED, Came.REASON_NEEDED})
 
 
 class Presses:
-    """Handles the presses on the cards of one surface."""
+    """Handles the presses on the cards of one surface, and second messages that show the same card."""
 
-    def __init__(self, voice: Voice, cards: Cards) -> None:
+    def __init__(self, voice: Voice) -> None:
         self._voice = voice
-        self._cards = cards
         self._service = voice.service
+        self._store = voice.store
         self._talker = voice.talker
         self._toasts = voice.surface.toasts
-        #: Id of a card's message -> a hash of the details, for each card below which everybody in the conversation can
-        #: read the details.
-        self._shown: FIFOCache[str, int] = FIFOCache(_SHOWN)
-        #: A lock for each card, held while its file is sent.
-        self._attaching: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._details = Details(voice)
 
     async def pressed(self, heard: Press) -> None:
         """Decide the call of a press, or show its details.
 
-        Refuse a press whose data isn't from a button of the service.
+        Refuse a press whose data isn't from a button of the service. If the store doesn't know the card's message, and
+        an approver pressed, the message is stored as the card, so that the service edits it later. Other people can't
+        make the service edit a message in this way.
         """
         try:
-            verb, call, route = await self._cards.pressed(heard)
+            verb, call, route, known = await self._sealed(heard)
         except InvalidConfirmation as error:
             if not heard.stray:
                 await self._voice.record(heard, Event.FORGED, await self._voice.about(heard))
             return await self._talker.answer_press(
                 str(heard.press), error.told(self._voice.wording(heard, alone=True)), alert=True
             )
+        if not known and self._voice.gate.access.is_approver(self._voice.principal(heard), call):
+            await self._adopt(heard, call, route)
         reply = self._voice.reply(heard, ReplyKind.BUTTON, verb=verb, target=call.ref, conversation=route)
         if verb is Verb.DETAILS:
-            answer = await self._look(heard, route, replace(reply, event=None))
+            answer = await self._details.show(heard, route, replace(reply, event=None))
         elif self._toasts:
             answer, told = await self._toasted(heard, reply)
             await self._after(heard, route, answer, told=told)
@@ -74,89 +71,7 @@ class Presses:
             if answer.came is not Came.REASON_NEEDED and self._voice.admits_answer(heard, answer):
                 text = self._voice.text(heard, answer, alone=True)
                 await self._talker.answer_press(str(heard.press), text, alert=True)
-        return await self._cards.correct(heard, route, answer)
-
-    async def _look(self, heard: Press, route: str, reply: Reply) -> Answer:
-        """Show a whole call to the person who pressed Details.
-
-        Return the gate's answer. The record gets a line only if the call was really shown: if a card leaves out a part
-        of the call, an approval counts only after that line.
-        """
-        answer, wording = await self._voice.gate.peek(reply), self._voice.wording(heard, alone=True)
-        seen = answer.came is Came.DETAILS
-        file = self._file(heard, answer.call) if seen and answer.call is not None else None
-        shown = self._toasts and file is not None and self._shown.get(heard.message or "") == hash(file.text)
-        if self._toasts or (not seen and self._voice.admits_answer(heard, answer)):
-            below = wording.say("button.details.shown" if shown else "button.details")
-            text = below if seen else self._voice.text(heard, answer, alone=True)
-            await self._talker.answer_press(str(heard.press), text, alert=not seen)
-        if (
-            file is not None
-            and answer.call is not None
-            and (shown or await self._showed(heard, route, answer.call, file))
-        ):
-            await self._service.decide(reply)
-            self._service.accompany(self._attach(heard, route, answer.call))
-        return answer
-
-    async def _showed(self, heard: Press, route: str, call: Call, file: File) -> bool:
-        """Show the details to the person who pressed. Return whether they were shown.
-
-        If the platform refuses the details for good, tell the person. Raises PlatformError for errors after which a
-        retry may help.
-        """
-        try:
-            await self._talker.show(route, file, about=call.ref, press=heard.press)
-        except PlatformError as error:
-            if error.passing:
-                raise
-            not_shown = self._voice.wording(heard, alone=not self._toasts).say("chat.not_shown", short=call.short)
-            if self._toasts:
-                await self._talker.tell(route, not_shown, about=call.ref)
-            else:
-                await self._talker.answer_press(str(heard.press), not_shown, alert=True)
-            return False
-        if self._toasts and heard.message:
-            self._shown[heard.message] = hash(file.text)
-        return True
-
-    def _file(self, heard: Press, call: Call) -> File:
-        """Return the details as a file: in the language of the person who pressed if only they see it, else in the
-        conversation's language.
-        """
-        return whole(call, self._voice.gate.names, self._voice.wording(heard, alone=not self._toasts))
-
-    async def _attach(self, heard: Press, route: str, call: Call) -> None:
-        """Send the details as a file below the pressed card if the card leaves out a part of the call.
-
-        Each card gets its file only once: the record says whether the card has its file. If the file can't be sent,
-        tell the person who pressed, who has seen the details anyway. The next press tries again to send the file.
-        """
-        file = file_below(call, self._voice.gate.names, self._voice.gate.people.wording(route))
-        card = heard.message
-        if file is None or card is None:
-            return
-        lock = self._attaching.setdefault(card, asyncio.Lock())
-        try:
-            async with lock:
-                if await self._has_file(call, card):
-                    return
-                if await self._talker.attach(route, file, about=call.ref, card=card):
-                    entry = Entry(call.ref, Event.ATTACHED, "service", {"card": card, "file": file.name})
-                    await self._voice.store.commit(adding(Change(entries=(entry,))))
-        except PlatformError as error:
-            _log.warning("file.not_sent", {"ref": call.ref, "route": route, "why": str(error)})
-            wording = self._voice.wording(heard, alone=True)
-            told = wording.say("chat.no_file", short=call.short, why=str(error))
-            told = f"{told} {wording.say(error.remedy)}." if error.remedy else told
-            await self._talker.answer_press(str(heard.press), told, alert=True)
-        except Unavailable as error:
-            _log.warning("file.not_recorded", {"ref": call.ref, "route": route, "why": error.message})
-
-    async def _has_file(self, call: Call, card: str) -> bool:
-        """Return whether the record says that a card has its file."""
-        lines = await self._voice.store.history(call.ref)
-        return any(line.event == Event.ATTACHED and data_of(line.data).get("card") == card for line in lines)
+        return await self._correct(heard, route, answer)
 
     async def _toasted(self, heard: Press, reply: Reply) -> tuple[Answer, bool]:
         """Decide by a press, on a platform that shows the answer to a press as a short notice.
@@ -193,3 +108,64 @@ class Presses:
                 await self._voice.whisper(replace(heard, press=None), self._voice.text(heard, answer, alone=True), call)
         elif not told and (text := self._voice.text(heard, answer)):
             await self._talker.tell(route, text, about=call.ref)
+
+    async def echo(self, heard: Echo) -> None:
+        """Handle a card of the service that the platform sends back. The service may not know that this card was sent.
+
+        This method decides no call. The first message that the store knows is the card. A second message is edited to
+        say that the first one counts. A message without valid button data is ignored.
+        """
+        try:
+            _, call, route, known = await self._sealed(heard)
+        except InvalidConfirmation:
+            return
+        if known or route not in call.routes:
+            return
+        if (await self._store.cards(call.ref)).get(route) or call.ended:
+            await self._talker.spare(route, str(heard.message), call)
+        await self._adopt(heard, call, route)
+
+    async def _correct(self, heard: Press, route: str, answer: Answer) -> None:
+        """If the pressed message is a second card of a decided call, edit the message.
+
+        The outbox doesn't edit it, because only the first message is stored as the card.
+        """
+        call = answer.call
+        if call is None or not heard.message or isinstance(answer.error, NotApprover):
+            return
+        if call.status is not Status.PENDING and not await self._store.by_message(heard.message):
+            await self._talker.update(route, heard.message, call)
+            if not call.ended:
+                self._service.follow(call, partial(self._talker.update, route, heard.message))
+
+    async def _sealed(self, heard: Press | Echo) -> tuple[Verb, Call, str, bool]:
+        """Return the verb, the call and the card's route from button data, and whether the store knows the message as
+        the card of this call.
+
+        A client may send any data. Raises InvalidConfirmation for data that the service didn't make or that belongs to
+        another card.
+        """
+        data = ButtonData.unpack(heard.data)
+        call = await self._store.get(data.ref)
+        people, keys = self._voice.gate.people, self._voice.gate.keys
+        chat = people.place(heard.conversation).chat
+        if call is None or not data.holds(keys, digest=call.digest, deadline=call.deadline, place=chat):
+            raise InvalidConfirmation(fact("chat.forged"))
+        known = await self._store.by_message(heard.message) if heard.message else None
+        if known is not None and known[0] != call.ref:
+            raise InvalidConfirmation(fact("chat.forged"))
+        if known is not None:
+            return data.verb, call, known[1], True
+        here = [route for route in call.routes if people.place(route).chat == chat]
+        return data.verb, call, heard.conversation if heard.conversation in here or not here else here[0], False
+
+    async def _adopt(self, heard: Press | Echo, call: Call, route: str) -> None:
+        """Store a message as the card of a call, if no message of that card is known on the route.
+
+        The store has no message of the card if the platform posted the card, but the platform's answer with the message
+        id was lost.
+        """
+        wanted = route in call.routes and not (await self._store.cards(call.ref)).get(route)
+        if heard.message and wanted:
+            await self._store.adopt(call.ref, route, heard.message)
+            await self._store.commit(adding(Change(entries=(shown(call, route, heard.message),))))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adapters.agents.offline import Offline
-from bot.conversation.cards import Cards
 from bot.conversation.commands import Commands
 from bot.conversation.presses import Presses
 from bot.conversation.turns import Turns
@@ -41,19 +40,19 @@ class Router:
         turns: StoredTurns | None = None,
     ) -> None:
         voice = Voice(service, talker, surface)
-        cards, spoken = Cards(voice), Turns(voice, agent or Offline(), turns)
+        presses, spoken = Presses(voice), Turns(voice, agent or Offline(), turns)
         words = Words(voice, spoken)
         self._voice = voice
         self._stored = turns
         self._acts: Mapping[type[Heard], Callable[[Any], Awaitable[None]]] = {
-            Press: Presses(voice, cards).pressed,
+            Press: presses.pressed,
             Text: words.said,
             Reaction: words.reacted,
             Explained: words.explained,
             Command: Commands(voice, spoken).commanded,
             Opened: spoken.opened,
             PageTurned: self._page_turned,
-            Echo: cards.echo,
+            Echo: presses.echo,
             Moved: self._moved,
         }
 

@@ -219,15 +219,12 @@ class StoredTurns:
         state = last.state if last else b""
         for turn in mine:
             withdrawn += await self._withdraw(turn, heard.identity)
-            kept = await self._as_kept(turn)
+            # The turn may have advanced since it was read.
+            kept = next((kept for kept in await self._store.open_turns() if kept.id == turn.id), turn)
             # A turn that never began has no state. In this case, the next turn gets the state of the turn before it.
             state = kept.state or state
             await self._store.keep_turn(replace(kept, state=b"" if forget else state, done=True))
         return withdrawn
-
-    async def _as_kept(self, turn: KeptTurn) -> KeptTurn:
-        """Read the turn from the store again, and return it: it may have advanced since `turn` was read."""
-        return next((kept for kept in await self._store.open_turns() if kept.id == turn.id), turn)
 
     async def _withdraw(self, turn: KeptTurn, identity: str) -> int:
         """Withdraw the pending calls of a turn. Return how many were withdrawn."""
@@ -255,7 +252,8 @@ class StoredTurns:
         try:
             while True:
                 try:
-                    turn = await self._next(place)
+                    open_turns = await self._store.open_turns() if self.voices(place) else ()
+                    turn = next((turn for turn in open_turns if turn.place == place), None)
                     if turn is None:
                         return
                     await self._take(turn)
@@ -266,10 +264,6 @@ class StoredTurns:
                     pauses.reset()
         finally:
             del self._running[place]
-
-    async def _next(self, place: str) -> KeptTurn | None:
-        open_turns = await self._store.open_turns() if self.voices(place) else ()
-        return next((turn for turn in open_turns if turn.place == place), None)
 
     async def _take(self, kept: KeptTurn) -> None:
         """Run a turn to its end, and send its outcome. If the platform fails, wait and retry.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from cachetools import FIFOCache
 
+from bot.workers.bell import Bell
 from hitl.call import Entry, Event
 from hitl.errors import Unavailable
 from hitl.faults import reach
@@ -58,7 +59,7 @@ class Intake:
         self._source = source
         self._dispatch = dispatch
         self._hear = hear
-        self._woken = asyncio.Event()
+        self._bell = Bell()
         self._busy: dict[str, asyncio.Task[None]] = {}
         #: The number of events of other sources in the result of the last look. The next look asks for this many more
         #: events, so that those events can't keep this source's events out of the result.
@@ -74,15 +75,15 @@ class Intake:
 
     def wake(self) -> None:
         """Look for events now, because one was recorded."""
-        self._woken.set()
+        self._bell.ring()
 
     async def run(self) -> None:
         """Handle events until cancelled. When cancelled, wait for the events that are being handled."""
         try:
             while True:
-                self._woken.clear()
+                self._bell.reset()
                 await self._begin()
-                await self._wait()
+                await self._bell.wait()
         finally:
             await self._finish()
 
@@ -105,7 +106,7 @@ class Intake:
 
     def _free(self, order: str, _task: asyncio.Task[None]) -> None:
         del self._busy[order]
-        self._woken.set()
+        self._bell.ring()
 
     async def _handle(self, event: Incoming) -> None:
         reach("intake.handling")
@@ -119,7 +120,8 @@ class Intake:
             await self._pause(event, error.message, 1.0)
         except PlatformError as error:
             _log.warning("intake.failed", {"source": event.source, "id": event.id, "why": str(error)})
-            await self._failed(event, error, _wait_after(event, error) if error.passing else 0.0)
+            wait_s = min(error.retry_s or 2.0**event.failures, _LONGEST_WAIT_S)
+            await self._failed(event, error, wait_s if error.passing else 0.0)
         except Exception as error:  # noqa: BLE001 - the event is logged, counted and set aside
             _log.exception("intake.failed", {"source": event.source, "id": event.id})
             await self._failed(event, error, 0.0)
@@ -168,13 +170,6 @@ class Intake:
         _log.warning("intake.postponed", {"source": event.source, "id": event.id, "why": why})
         await asyncio.sleep(seconds)
 
-    async def _wait(self) -> None:
-        try:
-            async with asyncio.timeout(1.0):
-                await self._woken.wait()
-        except TimeoutError:
-            return
-
     async def _finish(self) -> None:
         tasks = list(self._busy.values())
         if tasks:
@@ -182,7 +177,3 @@ class Intake:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _wait_after(event: Incoming, error: PlatformError) -> float:
-    return min(error.retry_s or 2.0**event.failures, _LONGEST_WAIT_S)

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from bot.workers.bell import Bell
 from hitl.errors import SaysoError, Unavailable
 
 if TYPE_CHECKING:
@@ -25,9 +26,9 @@ class Requesters:
 
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
-        self._changed = asyncio.Event()
+        self._bell = Bell()
         self._task: asyncio.Task[None] | None = None
-        gate.people_changed = self._changed.set
+        gate.people_changed = self._bell.ring
 
     async def start(self) -> None:
         """Begin to check the requesters, first those of the last process's calls: the lists may have changed while no
@@ -43,18 +44,14 @@ class Requesters:
 
     async def _run(self) -> None:
         while True:
-            self._changed.clear()
+            self._bell.reset()
             try:
                 await self._look()
                 wait_s = self._until_next_end_s()
             except Unavailable as error:
                 _log.warning("requesters.postponed", {"why": error.message})
                 wait_s = _AFTER_TROUBLE_S
-            try:
-                async with asyncio.timeout(wait_s):
-                    await self._changed.wait()
-            except TimeoutError:
-                pass
+            await self._bell.wait(wait_s)
 
     async def _look(self) -> None:
         for requester, origin in await self._gate.store.askers():

@@ -81,17 +81,14 @@ class RetentionWorker:
         try:
             retired = await self._gate.retire(call, archive=archive)
         except Tampered:
-            self._name(call)
+            if call.ref not in self._named:
+                self._named.add(call.ref)
+                _log.error("retention.kept_changed", {"ref": call.ref})
             return []
         if retired is None:
             return []
         done = {"erased": call.erased_at is None, "archived": retired.archived and not call.archived}
         return [what for what, is_new in done.items() if is_new]
-
-    def _name(self, call: Call) -> None:
-        if call.ref not in self._named:
-            self._named.add(call.ref)
-            _log.error("retention.kept_changed", {"ref": call.ref})
 
     async def _run(self) -> None:
         while True:

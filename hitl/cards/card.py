@@ -8,13 +8,13 @@ words. Surfaces add only escaping and layout.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from cachetools import FIFOCache
+from msgspec import Struct
 
 from hitl.call import Call, Decision, Result, Risk, Runs, Status, Verb
 from hitl.cards.lines import Code, Moment, Strong, Who, coded, either, line
@@ -85,8 +85,7 @@ class Way(StrEnum):
     WORDS = "words"
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(Struct, frozen=True):
     """The parts of a card, in the order in which surfaces show them. A missing part is '' or ()."""
 
     sign: str

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 from cachetools import FIFOCache
+from msgspec import Struct
 
 from hitl.cards.edits import compared
 from hitl.cards.redaction import by_name, mask, mask_value
@@ -38,8 +38,7 @@ COMMANDS = ("argv", "command", "cmd")
 _CODE_NAMES = frozenset({"command", "cmd", "code", "script", "text", "content", "sql", "query", "argv"})
 
 
-@dataclass(frozen=True, slots=True)
-class Masked:
+class Masked(Struct, frozen=True):
     """The texts of one call, with its secrets masked."""
 
     #: Masked name of each argument -> its visible text, in the caller's order, with long runs replaced by a count. If

@@ -9,8 +9,9 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from hitl.cards.redaction import mask_key_lines
 from hitl.cards.text import cut_middle
@@ -30,8 +31,7 @@ _HUNK = re.compile(r"@@ -[0-9]+(?:,(?P<old>[0-9]+))? \+[0-9]+(?:,(?P<new>[0-9]+)
 _UNENDED = "\n\\ No newline at end of file"
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(Struct, frozen=True):
     """A change of a text: its unified diff, and the numbers of added and removed lines."""
 
     #: The unified diff, cut in the middle if it is long.

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from hitl.errors import MisfitError
 from hitl.outcomes import Misfit
+from hitl.patterns import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -71,17 +72,14 @@ _PREFIXED: dict[str, tuple[str, int]] = {
 _NOT_BY_PREFIX_ALONE = {"eyJ"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Format:
+class _Format(Struct, frozen=True):
     """A pattern for one format of secrets. Its group `secret` is masked, and its group `keep` stays.
 
-    `hints` are words in lower case. If there are hints, only texts that hold one of them are searched. The pattern is
-    compiled at the first search, because compiling all patterns takes 10 ms.
+    `hints` are words in lower case. If there are hints, only texts that hold one of them are searched.
     """
 
     hints: tuple[str, ...]
-    pattern: str
-    flags: int = 0
+    pattern: re.Pattern[str]
 
     def mask(self, text: str, lowered: str) -> str:
         for hint in self.hints:
@@ -90,10 +88,7 @@ class _Format:
         else:
             if self.hints:
                 return text
-        return _compiled(self.pattern, self.flags).sub(_masked, text)
-
-
-_compiled = cache(re.compile)
+        return self.pattern.sub(_masked, text)
 
 
 def _masked(match: re.Match[str]) -> str:
@@ -112,14 +107,14 @@ def _counted(secret: str) -> str:
 
 
 def _format(hints: str, pattern: str, flags: int = 0) -> _Format:
-    return _Format(tuple(hints.split()), pattern, flags)
+    return _Format(tuple(hints.split()), lazily(pattern, flags))
 
 
 _ANY_PREFIX = "|".join(_PREFIXED) + "|sk-"
-_KNOWN_START = re.compile(_ANY_PREFIX)
+_KNOWN_START = lazily(_ANY_PREFIX)
 #: A pattern for masks. A mask names the length of the secret, and the secret's kind if an operator's pattern found it.
 _MARK = r"\[masked (?:[a-z][a-z0-9-]{0,30} )?[0-9,]+\]"
-_MASKED = re.compile(rf"(?:(?:{_ANY_PREFIX})?{_MARK})+")
+_MASKED = lazily(rf"(?:(?:{_ANY_PREFIX})?{_MARK})+")
 # A token whose alphabet has hyphens or underscores must also hold a digit or a capital letter. Otherwise a name such
 # as `pul-request-template-for-issues` would be a token.
 _NOT_A_NAME = rf"(?=[{_WORD}.]{{0,48}}[0-9A-Z])"
@@ -149,7 +144,7 @@ _BROKEN_PEM = (
     rf"(?:{_BREAK}{_SIGN}(?:{_PEM_HEADER}|{_LONG_LINE})){{1,2000}}+"
     rf"(?:{_BREAK}{_SIGN}{_SHORT_LINE}(?=[\s\"']{{0,8}}\Z))?"
 )
-_LINE = re.compile(r"[^\r\n]+")
+_LINE = lazily(r"[^\r\n]+")
 # Private keys (RFC 7468, OpenPGP, OpenSSH), even if their last line is missing.
 _PRIVATE_KEY = _format(
     "private",
@@ -296,23 +291,23 @@ _PLAIN_TOKENS = _words(
     sep special start stop sync unk
     """
 )
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_NUMBER = re.compile(r"[0-9]+")
+_WORDS = lazily(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_NUMBER = lazily(r"[0-9]+")
 _NAME_LENGTH = 80
 
 #: Matches a text that surely holds no secret. Every format has at least 11 characters, and the assignment of a value to
 #: a name holds a sign such as `=`, or a blank. The test is fast, because a list of a hundred thousand words is masked
 #: word by word.
-_SHORT_WORD = re.compile(r"[A-Za-z0-9_/-]{0,10}")
-_HINT = re.compile(r"token|secret|pass|pwd|key|auth|cookie|credential|jwt|bearer|phrase")
+_SHORT_WORD = lazily(r"[A-Za-z0-9_/-]{0,10}")
+_HINT = lazily(r"token|secret|pass|pwd|key|auth|cookie|credential|jwt|bearer|phrase")
 _GAP = r"[ \t]{0,3}"
-_NAME = re.compile(
+_NAME = lazily(
     r"(?:\\[nrt])?(?P<name>(?<![A-Za-z0-9_.-])(?P<flag>--?)?[A-Za-z_]"
     rf"[A-Za-z0-9_.-]{{0,{_NAME_LENGTH - 1}}}+)"
     rf"(?:\\{{0,3}}[\"'])?(?P<is>{_GAP}(?:=>|:=|\+=|=(?![=~])|:(?!:)){_GAP}|(?(flag)[ ](?=[^ -])|(?!)))"
 )
-_WORD_BEFORE = re.compile(r"[A-Za-z]{2,12}[ ]\Z")
-_VALUE = re.compile(
+_WORD_BEFORE = lazily(r"[A-Za-z]{2,12}[ ]\Z")
+_VALUE = lazily(
     r"(?P<quote>\\{1,3}[\"'])(?P<escaped>(?:(?!(?P=quote))[^\n])*+)"
     r"|\"(?P<double>(?:[^\"\\\n]|\\.)*+)|'(?P<single>[^'\n]*+)"
     rf"|(?P<bare>(?:{_ANY_PREFIX})?{_MARK}(?=#)"
@@ -321,22 +316,22 @@ _VALUE = re.compile(
 # After the name of a secret, these values are no secrets: references such as `$TOKEN`, words such as `null`, and names
 # of schemes such as `bearer`. The pattern for references matches only their beginning, so a long reference takes no
 # time.
-_REFERENCE = re.compile(r"\\{0,3}[\"']?[$<]")
-_STAND_IN = re.compile(
+_REFERENCE = lazily(r"\\{0,3}[\"']?[$<]")
+_STAND_IN = lazily(
     r"%\w+%|\*+|\.{3}|…|x{3,}|true|false|null|none|nil|undefined|yes|no|on|off"
     r"|bearer|basic|digest|negotiate|",
     re.IGNORECASE,
 )
-_KNOWN_VALUE = re.compile(rf"\\{{0,3}}[\"']?(?:{_ANY_PREFIX})")
-_LETTERS = re.compile(r"[A-Za-z]?[a-z]+[.!?]?")
-_SCHEME = re.compile(r"(?:bearer|basic|token|bot|digest)\s+(?=\S)", re.IGNORECASE)
-_NEAR_A_NAME = re.compile(
+_KNOWN_VALUE = lazily(rf"\\{{0,3}}[\"']?(?:{_ANY_PREFIX})")
+_LETTERS = lazily(r"[A-Za-z]?[a-z]+[.!?]?")
+_SCHEME = lazily(r"(?:bearer|basic|token|bot|digest)\s+(?=\S)", re.IGNORECASE)
+_NEAR_A_NAME = lazily(
     rf"(?P<keep>\b(?:api[ _-]?key|token|secret|password|credential)s?\b[^\n]{{0,40}}?{_START})"
     rf"(?P<secret>(?-i:{_ANY_PREFIX})(?=[A-Za-z0-9_-]{{0,40}}(?-i:[A-Z0-9]))[A-Za-z0-9_.-]{{4,}}+)",
     re.IGNORECASE,
 )
 _CURL_USER = ("-u", "-U", "--user", "--proxy-user")
-_FLAG = re.compile(r"--?[A-Za-z][A-Za-z0-9_-]*")
+_FLAG = lazily(r"--?[A-Za-z][A-Za-z0-9_-]*")
 
 
 #: Kind of secret -> the compiled pattern that the operator gave for it.
@@ -399,7 +394,7 @@ def mask_key_lines(text: str) -> str:
     """Return the text with its private keys masked line by line, so that the number of lines doesn't change."""
     if "private" not in text.lower():
         return text
-    masked: str = _compiled(_PRIVATE_KEY.pattern).sub(
+    masked: str = _PRIVATE_KEY.pattern.sub(
         lambda key: key["keep"] + _LINE.sub(lambda line: _counted(line[0]), key["secret"]), text
     )
     return masked

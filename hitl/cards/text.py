@@ -10,14 +10,15 @@ characters are counted.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import regex
+from msgspec import Struct
 
 from hitl.cards.wording import IN_ENGLISH
+from hitl.patterns import lazily
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterator
 
     from hitl.cards.wording import Wording
@@ -32,12 +33,12 @@ _UNSEEN = r"[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\ufffc]--[ \n\t\uf
 # frame (UTS 51).
 _STRAY_SELECTOR = r"\ufe0f(?<![\p{Extended_Pictographic}--\p{C}]\ufe0f)(?<![0-9#*]\ufe0f(?=\u20e3))"
 _MARKS = r"(?P<marks>[\p{M}--\p{Default_Ignorable_Code_Point}]+)"
-_UNSAFE = regex.compile(rf"(?V1){_UNSEEN}|{_STRAY_SELECTOR}|{_MARKS}")
-_NO_BASE = regex.compile(rf"(?V1){_UNSEEN}|[ \n\t]")
-_LINE_BREAK = regex.compile(r"\r\n|\r|\n")
-_ESCAPE = regex.compile(r"\\u\{[0-9a-f]{1,6}\}")
+_UNSAFE = lazily(rf"(?V1){_UNSEEN}|{_STRAY_SELECTOR}|{_MARKS}", library="regex")
+_NO_BASE = lazily(rf"(?V1){_UNSEEN}|[ \n\t]", library="regex")
+_LINE_BREAK = lazily(r"\r\n|\r|\n")
+_ESCAPE = lazily(r"\\u\{[0-9a-f]{1,6}\}")
 _ESCAPE_LENGTH = 10
-_CLUSTER = regex.compile(r"\X")
+_CLUSTER = lazily(r"\X", library="regex")
 # The number of characters before a cut that are searched for a place where a cluster surely begins. Clusters of real
 # text are far shorter.
 _LOOK_BACK = 1000
@@ -45,19 +46,19 @@ _LOOK_BACK = 1000
 _EDGE = 5000
 
 _BLANKS_KEPT = 30
-_MANY_BREAKS = regex.compile(r"(?:[ \t]*\n){4,}")
-_MANY_BLANKS = regex.compile(rf"[ \t]{{{_BLANKS_KEPT + 1},}}")
-_MANY_ESCAPES = regex.compile(r"(\\(?:u\{[0-9a-f]{1,6}\}|[rnt]))\1{8,}")
-_PLAIN_VALUE = regex.compile(r"[\p{L}\p{N}./_~@-]+(?: [\p{L}\p{N}./_~@-]+){0,2}")
-_QUOTATION_MARKS = regex.compile('[“”"]')
+# `re` would search a long run of blanks in quadratic time.
+_MANY_BREAKS = lazily(r"(?:[ \t]*\n){4,}", library="regex")
+_MANY_BLANKS = lazily(rf"[ \t]{{{_BLANKS_KEPT + 1},}}", library="regex")
+_MANY_ESCAPES = lazily(r"(\\(?:u\{[0-9a-f]{1,6}\}|[rnt]))\1{8,}", library="regex")
+_PLAIN_VALUE = lazily(r"[\p{L}\p{N}./_~@-]+(?: [\p{L}\p{N}./_~@-]+){0,2}", library="regex")
+_QUOTATION_MARKS = lazily('[“”"]')
 
 _NAMED = {"\r": r"\r", "\n": r"\n", "\t": r"\t"}
 _ONE_LINE = str.maketrans({"\n": r"\n", "\t": r"\t"})
 _RETURNS = str.maketrans({"\n": "⏎", "\t": " "})
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """A text that may be cut. `left_out` is the number of characters that are missing from it."""
 
     text: str
@@ -170,7 +171,7 @@ def folded(text: str) -> str:
     return str(_MANY_ESCAPES.sub(_once, text))
 
 
-def _once(run: regex.Match[str]) -> str:
+def _once(run: re.Match[str]) -> str:
     r"""Return the text for a run of the same escape: the escape once, and its count, such as `\u{200b}[x12]`."""
     return f"{run[1]}{_in_catalogue('card.times', len(run[0]) // len(run[1]))}"
 
@@ -195,7 +196,7 @@ def _in_catalogue(key: str, count: int) -> str:
     return IN_ENGLISH.say(key, count=count)
 
 
-def _escaped(match: regex.Match[str]) -> str:
+def _escaped(match: re.Match[str]) -> str:
     marks = match["marks"]
     if marks is None:
         return _escape(match[0])
@@ -210,11 +211,11 @@ def _escape(character: str) -> str:
     return _NAMED.get(character) or f"\\u{{{ord(character):x}}}"
 
 
-def _count(match: regex.Match[str]) -> int:
+def _count(match: re.Match[str]) -> int:
     return 1 if match["marks"] is None else len(match["marks"][_kept(match) :])
 
 
-def _kept(match: regex.Match[str]) -> int:
+def _kept(match: re.Match[str]) -> int:
     """Return how many combining marks at the beginning of a run stay. The other marks are escaped or counted.
 
     The number is 0 if the run is at the start of the text, after a blank, or after an escaped character. Such marks

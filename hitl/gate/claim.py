@@ -22,7 +22,7 @@ from hitl.gate.moves import with_lease, with_refusal, with_result
 from hitl.gate.response import too_late
 from hitl.gate.swap import TRIES, edits, entry_of, fresh, known, settle, swap, tampered
 from hitl.lifecycle import RESULTS, Trigger
-from hitl.outcomes import BROKEN, Fact, Refusal, fact, kept
+from hitl.outcomes import BROKEN, Refusal, fact, kept
 from hitl.ports import Change
 from hitl.proof import seals
 from hitl.proof.keyring import same_secret, secret_hash
@@ -81,7 +81,8 @@ async def _take(gate: GateContext, call: Call, owner: str, take: Callable[[Call,
 
     taken = await swap(gate, call, seal)
     if taken is not None and unfit:
-        raise _unfit_error(call, unfit)
+        told = fact(Refusal.NOT_RUN, short=call.short, how=Decision.APPROVED.value, error=unfit)
+        raise Tampered(told) if unfit.what in BROKEN else InvalidConfirmation(told)
     return taken
 
 
@@ -147,11 +148,6 @@ def _unclaimable(call: Call) -> SaysoError:
     if call.claim is not None:
         return AlreadyDecided(fact(Refusal.CLAIMED, short=call.short))
     return too_late(call)
-
-
-def _unfit_error(call: Call, unfit: Fact) -> SaysoError:
-    told = fact(Refusal.NOT_RUN, short=call.short, how=Decision.APPROVED.value, error=unfit)
-    return Tampered(told) if unfit.what in BROKEN else InvalidConfirmation(told)
 
 
 def _told(ran: Ran) -> dict[str, object]:

@@ -47,12 +47,9 @@ async def decide(gate: GateContext, reply: Reply) -> tuple[Answer, ...]:
     if reply.verb is Verb.DETAILS:
         return (await _details(gate, reply, call),)
     reading = _reading(reply, call)
-    return (await (_vote(gate, reply, call, reading) if reading else _no_button(gate, reply, call)),)
-
-
-async def _no_button(gate: GateContext, reply: Reply, call: Call) -> Answer:
-    """Return the answer to a person who presses a button that this call's cards don't have."""
-    return await barred(gate, reply, call, call.verdict, approve=False) or refuse(InvalidConfirmation(), call)
+    if reading is None:
+        return (await barred(gate, reply, call, call.verdict, approve=False) or refuse(InvalidConfirmation(), call),)
+    return (await _vote(gate, reply, call, reading),)
 
 
 def _reading(reply: Reply, call: Call) -> Reading | None:
@@ -71,19 +68,16 @@ async def _decide_text(gate: GateContext, reply: Reply) -> tuple[Answer, ...]:
     known = await named_refs(gate, reply, scene)
     readings = read_words(reply, known)
     asked = await words_on_question(gate, reply, scene, readings, known)
+    if isinstance(asked, Call):
+        reading = await answered_in_words(gate, reply, asked)
+        asked = reading if isinstance(reading, Answer) else await _vote(gate, reply, asked, reading)
     if asked is not None:
-        return (asked if isinstance(asked, Answer) else await _answer(gate, reply, asked),)
+        return (asked,)
     if any(reading.target == ALL for reading in readings):
         return (await each_by_name(gate, scene) if scene.private or scene.aimed else NOTHING,)
     if len(readings) > 1 and all(reading.target for reading in readings):
         return tuple([await _decide_reading(gate, reply, reading, scene) for reading in readings])
     return (await _decide_reading(gate, reply, replies.verdict(readings), scene),)
-
-
-async def _answer(gate: GateContext, reply: Reply, call: Call) -> Answer:
-    """Handle words that answer an agent's question, and return the gate's answer."""
-    reading = await answered_in_words(gate, reply, call)
-    return reading if isinstance(reading, Answer) else await _vote(gate, reply, call, reading)
 
 
 async def _decide_reading(gate: GateContext, reply: Reply, reading: Reading, scene: Scene) -> Answer:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -11,8 +12,7 @@ if TYPE_CHECKING:
     from hitl.call import Vote
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(Struct, frozen=True):
     """The people who have approved and whose approval counts, and the number of people who must approve."""
 
     approved_by: frozenset[str]

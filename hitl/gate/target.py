@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from hitl import replies
 from hitl.call import Call, Decision, Reply
@@ -37,8 +38,7 @@ _WORD = re.compile(r"\w+")
 _NAMED = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Pointed:
+class Pointed(Struct, frozen=True):
     """The call that a message from Sayso is about.
 
     `place` is the route of the card, or None if the message isn't a card. `asks` is the identity of the person whom the
@@ -50,8 +50,7 @@ class Pointed:
     asks: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(Struct, frozen=True):
     """All data except the words of a reply that help to find its call: the sender, the answered message and so on."""
 
     #: The principal who replied.

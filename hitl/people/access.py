@@ -6,8 +6,9 @@ So every name is mapped through the current directory before it is compared.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from hitl.call import Risk, Runs
 from hitl.outcomes import Refusal
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from hitl.people.directory import Directory
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(Struct, frozen=True):
     """The rights of people, according to the lists of one directory.
 
     Each method takes a person as a principal (`Directory.principal`).

@@ -11,6 +11,8 @@ import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct
+
 from hitl.call import Risk
 from hitl.cards.languages import wording_of
 from hitl.errors import MisfitError
@@ -30,8 +32,7 @@ if TYPE_CHECKING:
 ORIGIN, APPROVERS = "origin", "approvers"
 
 
-@dataclass(frozen=True, slots=True)
-class Conversation:
+class Conversation(Struct, frozen=True):
     """The operator's settings for one conversation.
 
     For a field that is None, except `self_approval`, the installation's setting applies. `self_approval` is the highest

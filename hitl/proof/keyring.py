@@ -12,10 +12,11 @@ import hmac
 import re
 import secrets
 from base64 import b64decode, urlsafe_b64encode
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
+
+from msgspec import Struct
 
 from hitl.call import CHOICES, Verb
 from hitl.errors import InvalidConfirmation
@@ -206,8 +207,7 @@ _VERSION = 1
 _PACKED = 34
 
 
-@dataclass(frozen=True, slots=True)
-class ButtonData:
+class ButtonData(Struct, frozen=True):
     """The data of a button. It only says which call and verb is meant.
 
     The person who presses must have the right to decide. Packed data takes 46 characters. The platform with the lowest

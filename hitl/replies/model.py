@@ -1,6 +1,5 @@
 """The result of reading a reply (`Reading`), and the formatting that a surface reports (`Span`)."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from msgspec import Struct
@@ -55,8 +54,7 @@ class SpanKind(StrEnum):
     EMPHASIS = "emphasis"
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A part of a message that has one kind of formatting, as the surface reports it.
 
     `start` and `end` are indices in the Python string, and `end` is excluded. A span that is empty or outside of the

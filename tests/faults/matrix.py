@@ -100,7 +100,7 @@ class Life:
 
     def _hurry(self) -> None:
         self.stage.clock.advance(HURRY_S)
-        self.stage.service._outbox.set()  # noqa: SLF001 - it looks at the time once a second by itself
+        self.stage.service.outbox.wake()  # it looks at the time once a second by itself
 
 
 class Card(Protocol):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, TypeVar
 
 from hitl.cards import masked
+from hitl.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ class Beside:
 
 def push_out(call: Call) -> None:
     """Fill the cache of masked texts, so that the texts of this call are no longer kept."""
-    texts = dataclasses.replace(masked.masked(call), preview="x" * (1 << 22))
+    texts = replace(masked.masked(call), preview="x" * (1 << 22))
     for number in range(20):
         masked.keep((b"", str(number), masked.key_of(call)[2]), texts)
 

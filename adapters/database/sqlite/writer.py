@@ -23,10 +23,11 @@ import contextlib
 import logging
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Struct
 
 from adapters.database.sqlite.cache import Known
 from adapters.database.sqlite.commit_speed import Pace
@@ -90,8 +91,7 @@ def connect(database: Path) -> sqlite3.Connection:
     return connection
 
 
-@dataclass(slots=True)
-class _Unit:
+class _Unit(Struct):
     answer: asyncio.Future[Any]
     work: Callable[[sqlite3.Connection, datetime], Any]
     value: Any = None

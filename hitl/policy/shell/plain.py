@@ -165,7 +165,7 @@ class _Walk:
 
     def __init__(self, source: bytes) -> None:
         self.steps: list[Step] = []
-        self._source = source
+        self.source = source
         self._words = 0
 
     # --- statements: each method adds the steps of one kind
@@ -273,7 +273,7 @@ class _Walk:
         values: list[ShellWord] = []
         for child in node.children[3:-1]:
             if child.is_named:
-                values.append(self._value(child, state))
+                values.append(_Parts(self, state).value(child))
             elif child.type not in _SEPARATORS:
                 raise NotPlain(f"{child.type} is not read here")
         if len(values) > _MAX_VALUES or any(value.loose for value in values):
@@ -287,7 +287,7 @@ class _Walk:
 
     def redirected(self, node: Node, state: _State) -> _Folders:
         """Add the steps of a statement with redirections after it. Return the possible working folders after it."""
-        inputs, outputs = self._redirects(node.children[1:], state)
+        inputs, outputs = _Parts(self, state).redirects(node.children[1:])
         whole = replace(state, inputs=(*state.inputs, *inputs), outputs=(*state.outputs, *outputs))
         before = len(self.steps)
         found = self.statement(node.children[0], whole)
@@ -304,7 +304,7 @@ class _Walk:
         for part in parts:
             if part.type != "variable_assignment":
                 raise NotPlain("an assignment has an odd form")
-            name, value = self._assignment(part, state)
+            name, value = _Parts(self, state).assignment(part)
             state.variables[name] = value
         return _Folders(state.folders, state.folders)
 
@@ -313,7 +313,7 @@ class _Walk:
         _guard_dialect(node)
         found = [ShellWord(node.children[0].type)]
         single = found[0].text == "["
-        inner = bracket_words(node, self._source) if single else list(_operands(node))
+        inner = bracket_words(node, self.source) if single else list(_operands(node))
         if inner is None:
             raise NotPlain("a test holds an operator of the shell")
         for child in inner:
@@ -323,20 +323,21 @@ class _Walk:
                 text = text_of(child)
                 found.append(ShellWord(words.unquoted(text), wild=single and is_pattern(text)))
             else:
-                found.append(self._read(state).word(child))
+                found.append(_Substituting(self, state).word(child))
         _guard_arithmetic(found)
         self._add(Step(tuple(found), state.folders, state.inputs, state.outputs, state.fed_by))
         return _Folders(state.folders, state.folders)
 
     def command(self, node: Node, state: _State) -> _Folders:
         """Add a simple command as a step. Raises NotPlain if a word or redirection isn't understood."""
-        inputs, outputs = self._redirects([c for c in node.children if c.type.endswith("_redirect")], state)
+        parts = _Parts(self, state)
+        inputs, outputs = parts.redirects([c for c in node.children if c.type.endswith("_redirect")])
         found: list[ShellWord] = []
         settings: list[Node] = []
-        reader = self._read(state)
+        reader = _Substituting(self, state)
         end = -1
         for child in node.children:
-            if end >= 0 and self._source[end : child.start_byte].strip(b" \t"):
+            if end >= 0 and self.source[end : child.start_byte].strip(b" \t"):
                 raise NotPlain("the line's words can't be told apart")
             end = child.end_byte
             if child.type == "variable_assignment":
@@ -344,7 +345,7 @@ class _Walk:
             elif not child.type.endswith("_redirect"):
                 found.append(reader.word(child.children[0] if child.type == "command_name" else child))
         for child in settings:
-            self._setting(child, state, reads=bool(found) and found[0].text == "read")
+            parts.setting(child, reads=bool(found) and found[0].text == "read")
         if reader.bash_only and any((word.literal or "").rpartition("/")[2] in _TAKE_SCRIPTS for word in found):
             raise NotPlain("a script is written so that other shells hand over another one")
         step = Step(
@@ -380,27 +381,67 @@ class _Walk:
             raise NotPlain("the line runs too many commands")
         self.steps.append(step)
 
-    # --- redirections and assignments
 
-    def _redirects(self, nodes: Iterable[Node], state: _State) -> tuple[list[ShellWord], list[ShellWord]]:
+class _Parts:
+    """Reads the redirections and assignments at one place of the line. Its methods raise NotPlain for a part that isn't
+    understood.
+    """
+
+    def __init__(self, walk: _Walk, state: _State) -> None:
+        self._walk = walk
+        self._state = state
+
+    def redirects(self, nodes: Iterable[Node]) -> tuple[list[ShellWord], list[ShellWord]]:
+        """Return the files that redirections read, and the files that they write."""
         inputs: list[ShellWord] = []
         outputs: list[ShellWord] = []
         for node in nodes:
             if node.type == "heredoc_redirect":
                 self._heredoc(node)
             elif node.type == "herestring_redirect":
-                self._read(state).word(node.children[-1])
+                self._reader().word(node.children[-1])
             elif node.type == "file_redirect":
-                self._file(node, state, inputs, outputs)
+                self._file(node, inputs, outputs)
             else:
                 raise NotPlain(f"{node.type.replace('_', ' ')} is not read here")
         return inputs, outputs
 
-    def _file(self, node: Node, state: _State, inputs: list[ShellWord], outputs: list[ShellWord]) -> None:
+    def assignment(self, node: Node) -> tuple[str, ShellWord]:
+        """Return the name and the value of an assignment."""
+        kinds = [child.type for child in node.children]
+        if kinds[:2] != ["variable_name", "="] or len(kinds) > _NAME_SIGN_VALUE:
+            raise NotPlain("an assignment has an odd form")
+        name = _assignable(text_of(node.children[0]), self._state)
+        if len(kinds) == _NAME_SIGN_VALUE - 1:
+            return name, ShellWord("")
+        value = self.value(node.children[2])
+        return name, ShellWord(None, loose=True) if value.wild else value
+
+    def value(self, node: Node) -> ShellWord:
+        """Return the value of a variable's assignment. The value is unknown if shells disagree about it."""
+        reader = self._reader()
+        value = reader.word(node)
+        return ShellWord(None, loose=True) if reader.bash_only else value
+
+    def setting(self, node: Node, *, reads: bool) -> None:
+        """Raise NotPlain for an assignment before a command, unless it is harmless in the command's environment.
+
+        ``reads`` says that the command is the builtin `read`. For `read`, an empty IFS only keeps the blanks around a
+        line.
+        """
+        kinds = [child.type for child in node.children]
+        name = text_of(node.children[0])
+        text = self._reader().word(node.children[-1]).literal if len(kinds) == _NAME_SIGN_VALUE else ""
+        if (name in programs.PAGERS and text == "cat") or (reads and name == "IFS" and len(kinds) < _NAME_SIGN_VALUE):
+            return
+        if name not in _HARMLESS_SETTINGS or text is None or not _SETTING.fullmatch(text):
+            raise NotPlain(f"the line sets {name[:40]} for a command")
+
+    def _file(self, node: Node, inputs: list[ShellWord], outputs: list[ShellWord]) -> None:
         parts = [child for child in node.children if child.type != "file_descriptor"]
         if len(parts) != _OPERATOR_AND_TARGET:
             raise NotPlain("a redirection has an odd form")
-        operator, target = parts[0].type, self._read(state).word(parts[1])
+        operator, target = parts[0].type, self._reader().word(parts[1])
         if target.text is None or target.wild:
             raise NotPlain("a redirection's file is known only when the line runs")
         if operator in (">&", "<&") and _PASSED_ON.fullmatch(target.text):
@@ -420,48 +461,17 @@ class _Walk:
         expands = start[:1] not in ("'", '"') and not {*"$`\\"}.isdisjoint(text_of(node))
         if expands or set(kinds) - {"<<", "<<-", "heredoc_start", "heredoc_body", "heredoc_end"}:
             raise NotPlain("a here-document may hold expansions")
-        if not ends_as_read(node, self._source):
+        if not ends_as_read(node, self._walk.source):
             raise NotPlain("a here-document has an odd delimiter")
 
-    def _assignment(self, node: Node, state: _State) -> tuple[str, ShellWord]:
-        kinds = [child.type for child in node.children]
-        if kinds[:2] != ["variable_name", "="] or len(kinds) > _NAME_SIGN_VALUE:
-            raise NotPlain("an assignment has an odd form")
-        name = _assignable(text_of(node.children[0]), state)
-        if len(kinds) == _NAME_SIGN_VALUE - 1:
-            return name, ShellWord("")
-        value = self._value(node.children[2], state)
-        return name, ShellWord(None, loose=True) if value.wild else value
-
-    def _value(self, node: Node, state: _State) -> ShellWord:
-        """Return the value of a variable's assignment. The value is unknown if shells disagree about it."""
-        reader = self._read(state)
-        value = reader.word(node)
-        return ShellWord(None, loose=True) if reader.bash_only else value
-
-    def _setting(self, node: Node, state: _State, *, reads: bool) -> None:
-        """Raise NotPlain for an assignment before a command, unless it is harmless in the command's environment.
-
-        ``reads`` says that the command is the builtin `read`. For `read`, an empty IFS only keeps the blanks around a
-        line.
-        """
-        kinds = [child.type for child in node.children]
-        name = text_of(node.children[0])
-        text = self._read(state).word(node.children[-1]).literal if len(kinds) == _NAME_SIGN_VALUE else ""
-        if (name in programs.PAGERS and text == "cat") or (reads and name == "IFS" and len(kinds) < _NAME_SIGN_VALUE):
-            return
-        if name not in _HARMLESS_SETTINGS or text is None or not _SETTING.fullmatch(text):
-            raise NotPlain(f"the line sets {name[:40]} for a command")
-
-    # --- reading the words of commands
-
-    def _read(self, state: _State) -> Words:
-        """Return a reader for the words at one place of the line. It knows the values of variables there."""
-        return _Substituting(self, state)
+    def _reader(self) -> Words:
+        return _Substituting(self._walk, self._state)
 
 
 class _Substituting(Words):
-    """Reads words, and also visits the commands of substitutions inside the words."""
+    """Reads words, and also visits the commands of substitutions inside the words. It knows the values of the variables
+    at one place of the line.
+    """
 
     def __init__(self, walk: _Walk, state: _State) -> None:
         super().__init__(state.variables)

@@ -10,8 +10,7 @@ import msgspec
 import pytest
 
 from adapters.http.callers import Caller
-from adapters.http.operations import Operations
-from adapters.http.waits import Waits
+from adapters.http.reading import Reading
 from hitl.cards.masked import masked
 from hitl.credentials import Scope
 from hitl.ports import Change, adding
@@ -22,8 +21,6 @@ from tests.hitl.large import Beside
 from tests.hitl.world import NOON
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tests.adapters.http.conftest import Api
 
 LARGE = {"path": "a.txt", "text": "word " * 20_000}
@@ -67,11 +64,11 @@ async def test_others_are_answered_between_any_two_calls_of_a_list(api: Api) -> 
     for number in range(3):
         await api.store.commit(adding(Change(a_call(NOON, requester=ME, args=b'{"n":%d}' % number))))
     caller = Caller(ME, ME, ME, frozenset({Scope.OPERATOR}), "socket")
-    operations = Operations(api.service, Waits(), untroubled, lambda _: None)
+    reading = Reading(api.service.gate)
     happened: list[str] = []
 
     async def listing() -> None:
-        await operations.page(caller, None, 10, pending=True, brief=False)
+        await reading.page(caller, None, 10, pending=True, brief=False)
         happened.append("listed")
 
     async def others() -> None:
@@ -82,11 +79,6 @@ async def test_others_are_answered_between_any_two_calls_of_a_list(api: Api) -> 
     await asyncio.gather(listing(), others())
 
     assert ["other", "other", "other", "listed"] == happened
-
-
-async def untroubled() -> Sequence[str]:
-    """No troubles."""
-    return []
 
 
 @pytest.mark.parametrize(

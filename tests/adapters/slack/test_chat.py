@@ -33,4 +33,4 @@ async def test_only_a_thread_shows_that_an_answer_is_being_made(route: str, show
         await chat.working(route, on=True)
 
     assert shown == client.shown
-    assert [route] * len(shown) == list(chat._working)  # noqa: SLF001 - what it remembers
+    assert [route] * len(shown) == list(chat.agent_view._working)  # noqa: SLF001 - what it remembers

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.slack.dispatcher import Dispatcher
-from adapters.slack.handlers import Kept, Me
+from adapters.slack.alone import Kept
+from adapters.slack.bodies import Me
+from adapters.slack.handlers import Dispatcher
 from hitl.events import Command, Explained, Heard, PageTurned, Press, Reaction, Text
 from hitl.platforms import Untaken
 

@@ -8,19 +8,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-from adapters.slack.handlers import (
-    Alone,
-    Kept,
-    Me,
-    commanded,
-    event_of,
-    explained,
-    is_shared,
-    pressed,
-    read,
-    said,
-    tells_of_agent_view,
-)
+from adapters.slack.alone import Alone, Kept
+from adapters.slack.bodies import Me, event_of, is_shared, read, tells_of_agent_view
+from adapters.slack.handlers import commanded, explained, pressed, said
 from adapters.slack.surface import parse_place, place_of
 from hitl.call import Verb
 from hitl.events import Command, Echo, Explained, Opened, Press, Reaction, Text

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from adapters.slack.chat import SlackPerson
-from adapters.slack.handlers import Me
+from adapters.slack.bodies import Me
 from adapters.slack.lookups import Lookups
+from adapters.slack.workspace import SlackPerson
 from bot.surfaces import surfaces
 from hitl.events import Command, Reaction
 from hitl.people import Directory
@@ -22,11 +22,12 @@ ANN, ADDRESS = "slack:T1/U1", "ann@acme.example"
 
 
 class Told:
-    """A chat that says the same of everybody, and counts how often it was asked anew."""
+    """A chat and its workspace. It says the same of everybody, and counts how often it was asked anew."""
 
     def __init__(self, who: SlackPerson, people: Directory) -> None:
         self._who = who
         self.names = Names(people)
+        self.workspace = self
         self.again: list[bool] = []
 
     async def who(self, user: str, *, again: bool = False) -> SlackPerson:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.slack.handlers import read
+from adapters.slack.bodies import read
 from adapters.slack.receiver import SIGNATURE_HEADER, TIMESTAMP_HEADER, is_signed
 
 NOW = 1_796_000_000.0

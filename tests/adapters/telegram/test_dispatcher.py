@@ -9,10 +9,10 @@ import pytest
 from telegram import Update
 from telegram.ext import ApplicationHandlerStop, MessageHandler, TypeHandler, filters
 
-from adapters.telegram.dispatcher import Dispatcher
-from adapters.telegram.handlers import Me
+from adapters.telegram.handlers import Dispatcher
 from adapters.telegram.platform import make_bot
 from adapters.telegram.settings import TelegramSettings
+from adapters.telegram.words import Me
 from hitl.call import Incoming
 from hitl.events import Heard, Press, Reaction, Text
 from hitl.platforms import Untaken

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from telegram import Update
 
-from adapters.telegram.handlers import TRANSLATORS, Me, order_of
+from adapters.telegram.handlers import KINDS
+from adapters.telegram.receiver import order_of
 from adapters.telegram.surface import parse_place, place_of
+from adapters.telegram.words import Me
 from hitl.events import Command, Moved, Press, Reaction, Text
 from hitl.replies import Span, SpanKind
 
@@ -26,7 +28,7 @@ EMOJI = [{"type": "emoji", "emoji": "👍"}]
 def heard(**kind: Any) -> Any:
     """What an update is understood as."""
     (name,) = kind
-    return TRANSLATORS[name](Update.de_json({"update_id": 1, **kind}, None), ME) if name in TRANSLATORS else None
+    return KINDS[name].translate(Update.de_json({"update_id": 1, **kind}, None), ME) if name in KINDS else None
 
 
 def message(text: str | None = "yes", **fields: Any) -> dict[str, Any]:

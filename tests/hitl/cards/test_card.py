@@ -41,7 +41,7 @@ def asked(args: dict[str, Any] | None = None, **changes: Any) -> Call:
 def texts(call: Call) -> list[str]:
     """Every text of a card, pending or not."""
     shown = card(call)
-    values = [getattr(shown, name) for name in Card.__slots__]
+    values = [getattr(shown, name) for name in Card.__struct_fields__]
     words = [value for value in values if isinstance(value, str)]
     segments = (shown.stakes, shown.approvers, shown.how, shown.end, shown.end_why)
     lines = [plain(told, in_utc) for told in segments]

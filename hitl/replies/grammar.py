@@ -66,7 +66,7 @@ _TURNS = THEREFORE | TAKES_BACK
 _BEFORE_HEAD = frozenset({BREAK, MENTION, TARGET})
 _MAY_PRECEDE = POLITE | BEFORE_NO | TURN | CORRECTS | THEREFORE
 _OPENING_BRACKETS = frozenset("([")
-_NOT_ACROSS = REFUSES | QUESTION | CONDITION | HEDGE | TURN | CORRECTS | TAKES_BACK
+_NOT_ACROSS = REFUSES | QUESTION | CONDITION | HEDGE | AND | TURN | CORRECTS | TAKES_BACK
 _APPROVED = Reading(Meaning.APPROVE)
 
 
@@ -112,7 +112,7 @@ def _across_commas(parse: Parse, furthest: int) -> Reading | None:
     """Return the approval of a yes with a comma or a line break inside a phrase: "yes, this is good, for now".
 
     The words without these signs must approve. Return None if they don't, if phrases cover the whole message already,
-    or if it holds a no, a question, a condition, a hedge or a phrase that is no answer, because a comma may separate
+    or if it holds a no, a question, a condition, a hedge, an "and" or a phrase that is no answer: a comma may separate
     such words from others that change their meaning: "no, need to wait, go ahead". `furthest` is the token that
     phrases reach.
     """

@@ -7,6 +7,7 @@ import pytest
 
 from hitl.call import CardTerms
 from hitl.policy import Policy, PolicyCall, PolicyInvalid, load
+from hitl.policy.wording import say
 from hitl.records import replace
 
 GOOD = """
@@ -99,9 +100,10 @@ def test_line_path_and_suggestion_are_given() -> None:
     """A problem says where it is and what was probably meant."""
     found = problems("version: 1\nrules:\n  - tool: x\n    acton: deny\n    action: denny\n")
 
+    key, choice = say("fault.key", key="'acton'"), say("fault.choice", value="'denny'", options="allow, approve, deny")
     assert [
-        "line 4: /rules/0/acton: 'acton' is not a key that is known here (did you mean 'action'?)",
-        "line 5: /rules/0/action: 'denny' is none of allow, approve, deny (did you mean 'deny'?)",
+        f"line 4: /rules/0/acton: {key} ({say('fault.do.near', near=repr('action'))})",
+        f"line 5: /rules/0/action: {choice} ({say('fault.do.near', near=repr('deny'))})",
     ] == found
 
 
@@ -271,9 +273,8 @@ def test_check_warns_of_an_allow_before_a_deny() -> None:
         name="p",
     )
 
-    assert ["d comes after the allow a, which lets some of its calls pass"] == [
-        problem.message for problem in risky.lint()
-    ]
+    told = say("lint.after_allow", rule="a")
+    assert [f"d {told}"] == [problem.message for problem in risky.lint()]
     assert [] == apart.lint()
 
 

@@ -9,6 +9,7 @@ THIRDPARTY := .venv-thirdparty
 AGENTS := .agents
 SLACK_SERVER := .venv-slack-server
 FRAMEWORKS := .venv-frameworks
+CREWAI := .venv-crewai
 ARGS ?=
 # More than half of what tests do is wait for processes and deadlines, so there are twice as many workers as processors, and one.
 WORKERS := $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1) + 1)')
@@ -60,7 +61,7 @@ deploy-telegram: $(STAMP) ## tell Telegram about this bot (ARGS=--remove takes i
 deploy-slack: $(STAMP) ## check Slack's tokens, scopes and channels (ARGS=--manifest prints the app's manifest)
 	@$(BIN)/sayso deploy slack $(ARGS)
 
-thirdparty: $(THIRDPARTY)/.made $(SLACK_SERVER)/.made $(FRAMEWORKS)/.made ## us against servers and clients that others wrote (ARGS=... goes to pytest)
+thirdparty: $(THIRDPARTY)/.made $(SLACK_SERVER)/.made $(FRAMEWORKS)/.made $(CREWAI)/.made ## us against servers and clients that others wrote (ARGS=... goes to pytest)
 	@$(THIRDPARTY)/bin/pytest -m thirdparty tests/thirdparty $(ARGS)
 
 thirdparty-telegram: $(THIRDPARTY)/.made ## the part of thirdparty about Telegram, which takes a minute
@@ -73,9 +74,11 @@ $(THIRDPARTY)/.made: tests/thirdparty/requirements.txt pyproject.toml
 	@PYTHON="$(PYTHON)" scripts/venv $(THIRDPARTY) $< --no-deps --no-build-isolation --editable . </dev/null >&2
 	@touch $@
 
-# Frameworks whose requirements don't go together with those above.
+# Frameworks whose requirements don't go together with those above. CrewAI's don't go together with the others' either.
 $(FRAMEWORKS)/.made: tests/thirdparty/frameworks-requirements.txt
-	@PYTHON="$(PYTHON)" scripts/venv $(FRAMEWORKS) $< </dev/null >&2
+$(CREWAI)/.made: tests/thirdparty/crewai-requirements.txt
+$(FRAMEWORKS)/.made $(CREWAI)/.made:
+	@PYTHON="$(PYTHON)" scripts/venv $(@D) $< </dev/null >&2
 	@touch $@
 
 thirdparty-agents: $(STAMP) $(AGENTS)/.made ## real coding agents behind the gate: downloads 2 GB (ARGS=... goes to pytest)

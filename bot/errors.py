@@ -9,7 +9,11 @@ import os
 from bot.wording import say
 from hitl.errors import SettingsError
 
-__all__ = ["SettingsError", "explained"]
+__all__ = ["NoSecretError", "SettingsError", "explained"]
+
+
+class NoSecretError(SettingsError):
+    """The file of a secret isn't there. The sentence says to write it, so it needs no other remedy."""
 
 
 def explained(error: OSError) -> str:

@@ -77,34 +77,44 @@ class Metrics:
         self._surfaces = frozenset(known)
         here = self.registry
         self._asked = Counter(
-            "sayso_calls", "Calls by what the policy said of them.", ("verdict", "risk", "surface"), registry=here
+            "sayso_calls", "New calls, by the policy's verdict.", ("verdict", "risk", "surface"), registry=here
         )
         self._decided = Counter(
-            "sayso_decisions", "How the asking ended, and where.", ("decision", "risk", "surface"), registry=here
+            "sayso_decisions",
+            "Decisions, by the surface on which each was made.",
+            ("decision", "risk", "surface"),
+            registry=here,
         )
         self._ended = Counter(
-            "sayso_results", "How runs ended. A late report counts once more.", ("result", "risk"), registry=here
+            "sayso_results",
+            "Results of runs. A late report counts as another result.",
+            ("result", "risk"),
+            registry=here,
         )
-        self._incidents = Counter("sayso_incidents", "What an operator should look at.", ("event",), registry=here)
+        self._incidents = Counter(
+            "sayso_incidents", "Events that an operator should look at.", ("event",), registry=here
+        )
         self._deciding = Histogram(
             "sayso_decision_seconds",
-            "From the question to its end.",
+            "Time from the request to its decision.",
             ("decision",),
             buckets=_DECIDING_S,
             registry=here,
         )
         self._starting = Histogram(
-            "sayso_start_seconds", "From the decision to the claim.", ("runs",), buckets=_STARTING_S, registry=here
+            "sayso_start_seconds", "Time from the decision to the claim.", ("runs",), buckets=_STARTING_S, registry=here
         )
         self._late = Histogram(
-            "sayso_expiry_lag_seconds", "From a deadline to its expiry.", buckets=_LATE_S, registry=here
+            "sayso_expiry_lag_seconds", "Time from a deadline to its expiry.", buckets=_LATE_S, registry=here
         )
-        self._open = Gauge("sayso_open_calls", "Calls that aren't over.", ("state",), registry=here)
+        self._open = Gauge("sayso_open_calls", "Calls that have not ended.", ("state",), registry=here)
         self._overdue = Gauge("sayso_overdue_seconds", "Age of the oldest deadline that passed.", registry=here)
-        self._unsent = Gauge("sayso_outbox_messages", "Messages that no chat took yet.", registry=here)
-        self._outbox = Gauge("sayso_outbox_age_seconds", "Age of the oldest card or outcome unsent.", registry=here)
+        self._unsent = Gauge("sayso_outbox_messages", "Messages that are not sent yet.", registry=here)
+        self._outbox = Gauge(
+            "sayso_outbox_age_seconds", "Age of the oldest card or outcome that is not sent yet.", registry=here
+        )
         self._aside = Gauge("sayso_inbox_set_aside", "Events that failed five times.", registry=here)
-        self._troubles = Gauge("sayso_troubles", "What keeps calls from being gated, as /readyz.", registry=here)
+        self._troubles = Gauge("sayso_troubles", "Troubles that /readyz reports.", registry=here)
         ProcessCollector(registry=here)
         # Create each series with the value 0. Prometheus sees no increase in a series that begins with 1, so an alert
         # would miss the first event.

@@ -36,7 +36,7 @@ from pydantic_settings import SettingsError as UnreadableError
 
 from adapters.slack.settings import SlackSettings
 from adapters.telegram.settings import TelegramSettings
-from bot.errors import SettingsError
+from bot.errors import NoSecretError, SettingsError
 from bot.finding import PREFIX, absolute, anchored, default_runtime
 from bot.paths import is_within
 from bot.revoking import revoked_names
@@ -561,7 +561,7 @@ def load(path: Path | None) -> Settings:
         key = "setting.none" if isinstance(error, FileNotFoundError) else "setting.unreadable"
         raise SettingsError(say(key, path=path, why=error.strerror)) from error
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(say("setting.toml", path=path, why=error)) from error
+        raise SettingsError(_no_toml(path, error)) from error
     except UnicodeDecodeError as error:
         raise SettingsError(say("setting.utf8", path=path, byte=error.start)) from error
     except ValidationError as error:
@@ -583,6 +583,8 @@ def read_secret(section: str, key: str, file: Path) -> SecretStr:
     """Return the content of a file that holds a secret. Raises SettingsError, which names the setting and the file."""
     try:
         return SecretStr(file.expanduser().read_text("utf-8").strip())
+    except FileNotFoundError as error:
+        raise NoSecretError(say("setting.secret.none", setting=f"{section}.{key}", file=file)) from error
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else say("setting.secret.binary")
         raise SettingsError(say("setting.secret.unreadable", setting=f"{section}.{key}", file=file, why=why)) from error
@@ -694,6 +696,15 @@ _MISFITS = {
     "greater_than_equal": "setting.least",
     "missing": "setting.missing",
 }
+
+
+def _no_toml(path: Path | None, error: tomllib.TOMLDecodeError) -> str:
+    """Return a sentence about a file that isn't TOML. For a key that is there twice, tomllib names only the line."""
+    place = re.search(r"at line (\d+)", str(error))
+    if path is None or place is None or "overwrite" not in str(error):
+        return say("setting.toml", path=path, why=error)
+    key = path.read_text("utf-8").splitlines()[int(place[1]) - 1].partition("=")[0].strip()
+    return say("setting.toml.twice", path=path, key=key, line=place[1])
 
 
 def _explain(path: Path | None, error: ValidationError) -> str:

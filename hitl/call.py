@@ -173,8 +173,9 @@ class Verdict(Struct, frozen=True):
     """The policy's verdict on one call, and the conditions under which the call may be approved and run.
 
     If `approvers` is None, the conversation's list of approvers applies, or else the installation's list. `rule` is
-    None if no rule matched. `why` is one short sentence for people that explains the risk. `policy` is the digest of
-    the policy document.
+    None if no rule matched. `why` explains the risk. `message` says why a person is asked, or why the call is denied.
+    Both hold a rule's own words, or a reason as `hitl.outcomes.because` and `kept` write it, which `Wording.retold`
+    turns into a sentence. `policy` is the digest of the policy document.
     """
 
     action: Action

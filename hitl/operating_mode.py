@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from hitl.call import Action, CardTerms, Mode, Reason, Risk, Runs, Verdict
 from hitl.errors import PolicyUnusable
 from hitl.limits import timeout_of
-from hitl.outcomes import Noted, fact, kept
+from hitl.outcomes import Noted, fact, kept, noted
 from hitl.records import replace
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ class Terms(Struct, frozen=True):
             return _off()
         verdict = policies.current().judge(call)
         if verdict.reason == Reason.POLICY_ERROR:
-            raise PolicyUnusable(verdict.message or verdict.why)
+            why = verdict.message or verdict.why
+            raise PolicyUnusable(noted(why) or why)
         return verdict
 
     def applied(self, verdict: Verdict, ask: Ask) -> Verdict:

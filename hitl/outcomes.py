@@ -8,10 +8,12 @@ catalogue. For example, the code `answer.approved` with the particular `short` b
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
+from typing import Any
 
-from msgspec import Struct
+from msgspec import DecodeError, Struct
+from msgspec.json import decode, encode
 
 
 class Fact(Struct, frozen=True):
@@ -221,6 +223,57 @@ class Noted(StrEnum):
     OFF = "why.off"
 
 
+class Because(StrEnum):
+    """The reasons that the policy engine gives: for a call's risk, and for a verdict that no rule explains.
+
+    `because` writes such a reason with its values, for `Verdict.why` and `Verdict.message`.
+    """
+
+    NAME_NOTHING = "why.name.nothing"
+    NAME_PROPERTY = "why.name.property"
+    WORD_READS = "why.word.reads"
+    WORD_CHANGES = "why.word.changes"
+    WORD_ACTS = "why.word.acts"
+    WORD_FINAL = "why.word.final"
+    WORD_LOSES = "why.word.loses"
+    TOOL_UNKNOWN = "why.tool.unknown"
+    TOOL_READS = "why.tool.reads"
+    TOOL_CHANGES = "why.tool.changes"
+    TOOL_DELETES = "why.tool.deletes"
+    TOOL_SYSTEM = "why.tool.system"
+    COMMAND = "why.command"
+    COMMAND_UNKNOWN = "why.command.unknown"
+    COMMAND_SYSTEM = "why.command.system"
+    SERVER_READS = "why.server.reads"
+    SERVER_CHANGES = "why.server.changes"
+    SERVER_DESTROYS = "why.server.destroys"
+    SERVER_SILENT = "why.server.silent"
+    ARGUMENT = "why.argument"
+    ARGUMENT_DROPS = "why.argument.drops"
+    ARGUMENT_EVERY_ROW = "why.argument.every_row"
+    ARGUMENT_CHANGES_DATA = "why.argument.changes_data"
+    ARGUMENT_WRITES_DATA = "why.argument.writes_data"
+    ARGUMENT_FOLDERS = "why.argument.folders"
+    ARGUMENT_ERASES = "why.argument.erases"
+    ARGUMENT_DISK = "why.argument.disk"
+    ARGUMENT_DESTROYS = "why.argument.destroys"
+    ARGUMENT_STOPS = "why.argument.stops"
+    ARGUMENT_FORCED = "why.argument.forced"
+    MANY_ARGUMENTS = "why.many.arguments"
+    MANY_VALUES = "why.many.values"
+    RATED = "why.rated"
+    UNSEEN = "why.unseen"
+    UNSURE = "why.unsure"
+    NO_RULE = "why.no_rule"
+    NO_RULE_LEVEL = "why.no_rule.level"
+    UNJUDGED = "why.unjudged"
+    UNJUDGED_ERROR = "why.unjudged.error"
+    #: The names of a rule, as a value of another reason.
+    RULE_ID = "why.rule.id"
+    RULE_LINE = "why.rule.line"
+    RULE_PRESET = "why.rule.preset"
+
+
 class Unfit(StrEnum):
     """The reasons why nobody could be asked about a call, or why an approved call was not run."""
 
@@ -267,14 +320,73 @@ def unkept(text: str) -> Fact | None:
 
 
 def noted(text: str) -> Fact | None:
-    """Return the fact in a text that `kept` wrote about a new call. Return None for any other text."""
+    """Return the fact in a text that `kept` or `because` wrote about a new call. Return None for any other text."""
     what, _, value = text.partition(": ")
     if what in _NOTED:
         name = _PARTICULARS.get(Noted(what))
         return fact(Noted(what), **{name: value}) if name else fact(Noted(what))
+    if what in _REASONS and (told := _reason([what, *_values(value)])):
+        return told
     if not _STRANGE.fullmatch(what):
         return None
     return fact(Noted.STRANGE_ACTION if ".does" in what else Noted.STRANGE, code=text)
+
+
+def because(what: Because, /, *values: object) -> str:
+    """Return the text in which a verdict, the row and the audit record store a reason: `CODE`, or `CODE: [VALUES]`.
+
+    The values are texts and numbers, in the order of `_VALUES`. The value for a rule is a list: a code and its values.
+    """
+    return f"{what}: {encode(values).decode()}" if values else str(what)
+
+
+def revised(text: str, change: Callable[[str], str]) -> str:
+    """Return a stored text after `change`, such as a function that masks secrets.
+
+    If `because` wrote the text, each of its values is changed, so that the text stays readable for `noted`.
+    """
+    what, _, value = text.partition(": ")
+    return because(Because(what), *_revised(_values(value), change)) if what in _REASONS else change(text)
+
+
+def _revised(values: list[Any], change: Callable[[str], str]) -> list[Any]:
+    return [
+        [value[0], *_revised(value[1:], change)]
+        if isinstance(value, list)
+        else change(value)
+        if isinstance(value, str)
+        else value
+        for value in values
+    ]
+
+
+def _values(text: str) -> list[Any]:
+    """Return the values that `because` wrote, or [] for any other text."""
+    try:
+        return decode(text, type=list[Any])
+    except (DecodeError, UnicodeEncodeError):
+        return []
+
+
+def _reason(packed: list[Any]) -> Fact | None:
+    """Return the fact in a list of a reason's code and its values. Return None if a value is missing or strange."""
+    what, *values = packed
+    names = _VALUES.get(what, ())
+    if what not in _REASONS or len(values) != len(names):
+        return None
+    told = {name: _particular(name, value) for name, value in zip(names, values, strict=True)}
+    return None if None in told.values() else fact(Because(what), **told)
+
+
+def _particular(name: str, value: Any) -> object:
+    """Return a value of a reason as a particular of its fact, or None if the value is strange."""
+    if name == "called":
+        return _reason(value) if isinstance(value, list) and value else None
+    if name == "risk":
+        return fact(f"details.risk.{value}") if value in _RISKS else None
+    if name == "does":
+        return Stored(str(value))
+    return value if isinstance(value, str | int) else None
 
 
 _CODES = frozenset(map(str, Unfit))
@@ -282,7 +394,26 @@ _NOTED = frozenset(map(str, Noted))
 _PARTICULARS = {Noted.TOOL: "tool", Noted.SAME: "short", Noted.MODE: "mode"} | dict.fromkeys(
     (Noted.STRANGE, Noted.STRANGE_ACTION), "code"
 )
-#: The forms of the codes of `Noted` and `Unfit`. After a rollback, the database may hold codes of a newer version. This
-#: version recognises them by their form.
+_REASONS = frozenset(map(str, Because))
+_RISKS = frozenset({"low", "medium", "high", "critical"})
+#: The names of the values of a reason. `called` is the name of a rule: a reason with its own values. `does` is the
+#: effect of a program, in the words of the table of programs.
+_VALUES: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys((Because.WORD_READS, Because.WORD_CHANGES, Because.WORD_ACTS, Because.WORD_FINAL), ("word",)),
+    Because.WORD_LOSES: ("word", "noun"),
+    **dict.fromkeys((Because.TOOL_SYSTEM, Because.COMMAND_SYSTEM), ("path",)),
+    Because.COMMAND: ("does",),
+    Because.ARGUMENT: ("name", "word"),
+    Because.RATED: ("called", "risk"),
+    Because.UNSEEN: ("rule", "name"),
+    Because.UNSURE: ("called",),
+    Because.NO_RULE_LEVEL: ("risk",),
+    Because.UNJUDGED_ERROR: ("error",),
+    Because.RULE_ID: ("name",),
+    Because.RULE_LINE: ("line",),
+    Because.RULE_PRESET: ("line", "preset"),
+}
+#: The forms of the codes of `Noted`, `Because` and `Unfit`. After a rollback, the database may hold codes of a newer
+#: version. This version recognises them by their form.
 _STRANGE = re.compile(r"(?:card|question|why)(?:\.[a-z_]+)+")
 _STRANGE_UNFIT = re.compile(r"unfit(?:\.[a-z_]+)+")

@@ -7,6 +7,7 @@ import string
 from typing import TYPE_CHECKING
 
 from hitl.cards import languages
+from hitl.cards.german_phrases import PHRASES
 from hitl.cards.wording import IN_ENGLISH, Wording
 from tests.sentences import SERVICE
 
@@ -27,7 +28,8 @@ _WORDS = re.compile(r"(?<![\w{])[A-Za-z]{2,}(?![\w}])")
 def speak(monkeypatch: pytest.MonkeyPatch) -> None:
     """Add the pseudo-language to those that there are."""
     sentences = {key: _widened(text) for key, text in SERVICE.items()}
-    monkeypatch.setitem(languages.LANGUAGES, PSEUDO, Wording(PSEUDO, sentences))
+    phrases = {text: text.translate(_WIDE) for text in PHRASES}
+    monkeypatch.setitem(languages.LANGUAGES, PSEUDO, Wording(PSEUDO, sentences, phrases=phrases))
 
 
 def speak_in_commands(monkeypatch: pytest.MonkeyPatch) -> None:

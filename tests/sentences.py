@@ -14,6 +14,7 @@ import pytest
 
 from bot import wording as process_wording
 from hitl.cards import wording
+from hitl.policy import wording as policy_wording
 from sayso_client import wording as client_wording
 
 if TYPE_CHECKING:
@@ -26,9 +27,10 @@ OWNERS = {
     path.parent.name: import_module(f"adapters.{path.parent.name}.wording").ENGLISH
     for path in sorted((Path(__file__).parents[1] / "adapters").glob("*/wording.py"))
 }
-#: The service's catalogue, with that of its process and of each adapter.
+#: The service's catalogue, with that of the policy engine, of its process and of each adapter.
 SERVICE = {
     **wording.ENGLISH,
+    **policy_wording.ENGLISH,
     **process_wording.ENGLISH,
     **{key: text for sentences in OWNERS.values() for key, text in sentences.items()},
 }

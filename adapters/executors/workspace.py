@@ -100,7 +100,7 @@ class Workspace:
         with explained(args.path), self._folder.opened(parts) as folder, os.scandir(folder) as entries:
             shown = sorted(map(_entry, entries))
         more = [say("did.list.more", count=len(shown) - MANY)] if len(shown) > MANY else []
-        return "\n".join([*shown[:MANY], *more])
+        return "\n".join([*shown[:MANY], *more]) or say("did.list.none")
 
     def read_file(self, _context: Context, args: ReadFile) -> str:
         """The text of a file; of a long one its start and its end. A file that isn't UTF-8 text is

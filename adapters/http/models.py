@@ -87,32 +87,35 @@ class CallRequest(_Request):
     tool: Name
     args: Arguments = Field(
         default={},
-        description="What the tool gets. These values are shown and bound. Cards show the names in this order and the "
-        "numbers with these digits. Send integers beyond 2^53 as text.",
+        description="The arguments of the tool. An approval binds these values. Cards show the names in this order and "
+        "the numbers with these digits. Send integers beyond 2^53 as text.",
     )
     cwd: Annotated[str, Field(max_length=4096)] | None = Field(default=None, description="The working folder.")
     agent: Annotated[str, Field(max_length=256)] = Field(
-        default="", description="What the agent calls itself. By default the name of the token."
+        default="", description="The agent's own name. The default is the name of the token."
     )
     session: Annotated[str, Field(max_length=256)] = ""
     origin: Name | None = Field(
         default=None,
-        description="The conversation that asked. It must be bound to the token, or be a thread of one that is.",
+        description="The conversation that asked. It must be bound to the token, or be a thread of a bound "
+        "conversation.",
     )
     routes: list[Name] = Field(
-        default=[], max_length=20, description="Further places for the card. Each must be bound to the token."
+        default=[], max_length=20, description="More routes for the card. Each must be bound to the token."
     )
     on_behalf_of: Name | None = Field(
         default=None, description="The person for whom the agent asks. It must be the owner of the token."
     )
-    note: Text = Field(default="", description="The agent's own words, shown as such.")
-    ask: bool = Field(default=False, strict=True, description="Ask a person whatever the policy allows.")
+    note: Text = Field(default="", description="The agent's own words. The card shows them as the agent's.")
+    ask: bool = Field(default=False, strict=True, description="Ask a person even if the policy would allow the call.")
     timeout_s: (
         Annotated[int, Field(strict=True, ge=SHORTEST_TIMEOUT_S, le=LONGEST_TIMEOUT_S), BeforeValidator(_whole)] | None
-    ) = Field(default=None, description="How long to wait for people, at most as long as the policy says.")
+    ) = Field(
+        default=None, description="The time to wait for people. If the policy's time is shorter, the policy's counts."
+    )
     previous: Name | None = Field(
         default=None,
-        description="The ref of an ended call of the caller with the same tool and arguments, which this one repeats. "
+        description="The ref of the ended call that this call repeats: the same caller, tool and arguments. "
         "Any other ref is refused.",
     )
     secret_hash: SecretHash | None = Field(
@@ -132,7 +135,7 @@ class QuestionRequest(_Request):
     )
 
     question: Annotated[str, Field(min_length=1, max_length=LONGEST)] = Field(
-        description="What is asked. Never ask for a password, key or other secret."
+        description="The question. Never ask for a password, key or other secret."
     )
     options: (
         Annotated[
@@ -142,26 +145,29 @@ class QuestionRequest(_Request):
         | None
     ) = Field(
         default=None,
-        description="The answers to choose from, which must look different. Without options any words are an answer.",
+        description="The answers to choose from. Each must look different. Without options, any words are an answer.",
     )
     agent: Annotated[str, Field(max_length=256)] = Field(
-        default="", description="What the agent calls itself. By default the name of the token."
+        default="", description="The agent's own name. The default is the name of the token."
     )
     session: Annotated[str, Field(max_length=256)] = ""
     origin: Name | None = Field(
         default=None,
-        description="The conversation that asks. It must be bound to the token, or be a thread of one that is.",
+        description="The conversation that asks. It must be bound to the token, or be a thread of a bound "
+        "conversation.",
     )
     routes: list[Name] = Field(
-        default=[], max_length=20, description="Further places for the card. Each must be bound to the token."
+        default=[], max_length=20, description="More routes for the card. Each must be bound to the token."
     )
     on_behalf_of: Name | None = Field(
         default=None, description="The person for whom the agent asks. It must be the owner of the token."
     )
-    note: Text = Field(default="", description="The agent's own words, shown as such.")
+    note: Text = Field(default="", description="The agent's own words. The card shows them as the agent's.")
     timeout_s: (
         Annotated[int, Field(strict=True, ge=SHORTEST_TIMEOUT_S, le=LONGEST_TIMEOUT_S), BeforeValidator(_whole)] | None
-    ) = Field(default=None, description="How long to wait for people, at most as long as the policy says.")
+    ) = Field(
+        default=None, description="The time to wait for people. If the policy's time is shorter, the policy's counts."
+    )
 
 
 class BatchItem(CallRequest):
@@ -192,7 +198,7 @@ class DecisionRequest(_Request):
     decision: Literal["approve", "reject"]
     reason: Text | None = None
     confirm: Name | None = Field(default=None, description="The ref, typed again: the second yes to a critical call.")
-    digest: Digest | None = Field(default=None, description="The digest that was shown. Another one is refused.")
+    digest: Digest | None = Field(default=None, description="The digest that was shown. A different digest is refused.")
 
 
 class ClaimRequest(_Request):
@@ -200,7 +206,7 @@ class ClaimRequest(_Request):
 
     secret_hash: SecretHash
     digest: Digest | None = Field(
-        default=None, description="The digest that the caller will run. Another one is refused."
+        default=None, description="The digest of the call that the caller will run. A different digest is refused."
     )
 
 
@@ -276,7 +282,9 @@ class TokenRequest(_Request):
 
     name: Annotated[str, Field(pattern="^[a-z0-9][a-z0-9_.-]{0,63}$")]
     scope: Literal["agent", "approver", "operator"]
-    owner: Name | None = Field(default=None, description="The principal who answers for it; required for an agent.")
+    owner: Name | None = Field(
+        default=None, description="The principal who is responsible for the token. An agent's token needs one."
+    )
     origins: list[Name] = Field(default=[], max_length=100)
     routes: list[Name] = Field(default=[], max_length=100)
     until: Annotated[datetime, BeforeValidator(_only_text)] | None = None
@@ -292,7 +300,7 @@ class HarombeTool(_Request):
     """A tool and its arguments, in the form of MCP's `tools/call`."""
 
     name: Name
-    arguments: Arguments = Field(default={}, description="What the tool gets. These bytes are shown and bound.")
+    arguments: Arguments = Field(default={}, description="The arguments of the tool. An approval binds these bytes.")
 
 
 class HarombeToolCall(_Request):
@@ -331,12 +339,17 @@ class AapSubmission(_Request):
     arguments: Arguments
     timeout: Annotated[
         str, Field(pattern=f"^(?:[{SHORTEST_TIMEOUT_S}-9]|[1-9][0-9]{{1,6}})s$|^[1-9][0-9]{{0,6}}[mh]$")
-    ] = Field(description="How long to wait for people, at most as long as the policy says.", examples=["10m"])
+    ] = Field(
+        description="The time to wait for people. If the policy's time is shorter, the policy's counts.",
+        examples=["10m"],
+    )
     server: Name = Field(default="", description="The server that has the tool. It is the policy's tool group.")
     agent_reasoning: Annotated[str, Field(min_length=1, max_length=10_000)] = Field(
         default="", description="The agent's own words. The card shows them as the agent's."
     )
-    context: dict[str, JsonValue] = Field(default={}, description="Comes back as it is. It is put on record.")
+    context: dict[str, JsonValue] = Field(
+        default={}, description="The answer returns it unchanged, and the audit record holds it."
+    )
 
 
 class AapReport(_Request):
@@ -371,10 +384,10 @@ class CardView(_Answer):
     mark: str = Field(description="The 12 characters of the digest.")
     headline: str = Field(description="Who wants to do what.")
     parts: list[CardPart]
-    below: str = Field(description="How many arguments the headline leaves to the details.")
+    below: str = Field(description="A line with the number of arguments that only the details show.")
     place: str
     note: str
-    rule: str = Field(description="Why a rule makes a person decide.")
+    rule: str = Field(description="The reason of the rule that asks a person.")
     stakes: str = Field(description="The risk in words, and whether it can be undone.")
     warnings: list[str]
     approvers: str
@@ -382,9 +395,9 @@ class CardView(_Answer):
     push: str = Field(description="One line for lock screens.")
     asks: bool = Field(description="Whether it is a question: the reason of an approval is the answer.")
     choices: list[str] = Field(description="The answers that a question offers. Without any, words answer it.")
-    outcome: str = Field(description="How it ended; empty while it is pending.")
+    outcome: str = Field(description="The outcome of the call. Empty while the call is pending.")
     output: str
-    left_out: int = Field(description="How many characters aren't shown.")
+    left_out: int = Field(description="The number of characters that aren't shown.")
 
 
 class CardAnswer(_Answer):
@@ -406,7 +419,7 @@ class BriefCall(_Answer):
     ref: str = Field(description="The public name of the call.", examples=["01992f4e-8a5e-7a3c-9f60-3f2f0c5f7a11"])
     short: str = Field(description="The ref for people.", examples=["K7Q2MX"])
     status: Status
-    code: str | None = Field(description="The error code that the end of the call amounts to, if it is one.")
+    code: str | None = Field(description="The error code of the outcome, or null.")
     state: State
     tools: str
     tool: str
@@ -470,7 +483,9 @@ class CallAnswer(CallView):
     """The answer to a request for a call."""
 
     card: CardView
-    fresh: bool = Field(description="Whether this request made the call, and not an earlier one with the same key.")
+    fresh: bool = Field(
+        description="Whether this request made the call. False if an earlier request with the same key made it."
+    )
     same_as: str | None = Field(description="The short ref of a pending call with the same digest, if there is one.")
     claim: Claimed | None
 
@@ -485,15 +500,15 @@ class CallPage(_Answer):
 class SessionView(_Answer):
     """An agent's session that has pending calls, such as one run of a coding agent."""
 
-    agent: str = Field(description="What the agent calls itself.", examples=["claude-code"])
+    agent: str = Field(description="The agent's own name.", examples=["claude-code"])
     session: str = Field(description="The session, as the agent names it.")
     project: str = Field(description="The last name in the path of the working folder.")
     cwd: str | None = Field(description="The working folder of the newest call.")
     requester: str
     requester_name: str
-    pending: int = Field(description="How many of its calls are pending.")
-    since: datetime = Field(description="When the oldest of them was asked for.")
-    newest: str = Field(description="The ref of the newest of them.")
+    pending: int = Field(description="The number of pending calls of the session.")
+    since: datetime = Field(description="The time at which the oldest pending call was asked for.")
+    newest: str = Field(description="The ref of the newest pending call.")
     newest_short: str
     headline: str = Field(description="Who wants to do what, by the newest call.")
     text: str = Field(description="The session in two lines, for people.")
@@ -636,7 +651,7 @@ class MeAnswer(_Answer):
 class EventView(_Answer):
     """One event of the stream: a line of the record of a call that the caller may see."""
 
-    id: str = Field(description="The cursor: send it as Last-Event-ID to go on from there.")
+    id: str = Field(description="The cursor. Send it as Last-Event-ID to continue after this event.")
     ref: str
     short: str
     event: str

@@ -109,7 +109,8 @@ async def _channel(client: AsyncWebClient, place: str, channel: str) -> Check:
         async with explained():
             info = promised(await client.conversations_info(channel=channel), "channel")
     except PlatformError as error:
-        return Check(place, Health.RED, say("doctor.slack.place.unreached", why=error))
+        mend = say(error.remedy or "remedy.slack.invite")
+        return Check(place, Health.RED, say("doctor.slack.place.unreached", why=error, remedy=mend))
     return Check(place, *_found(info))
 
 

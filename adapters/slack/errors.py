@@ -93,6 +93,17 @@ def promised(answer: Any, name: str) -> Any:
     return found
 
 
+def listed(answer: Any, name: str) -> list[Any]:
+    """Return a list of an answer that Slack's documentation promises in every `ok` answer of a method. It may be empty.
+
+    Raises LookupError if it is missing, because then another server has answered.
+    """
+    found = answer.get(name)
+    if isinstance(found, list):
+        return found
+    raise LookupError(name)
+
+
 def error_code(error: SlackApiError) -> str:
     """Return Slack's error code, or '' if another server answered."""
     data = getattr(error.response, "data", None)

@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.slack.bodies import read
-from adapters.slack.errors import explained, promised
+from adapters.slack.errors import explained, listed
 from adapters.slack.surface import PLATFORM, is_direct, is_person, message_of, parse_place
 from hitl.ports import PlatformError
 
@@ -119,7 +119,7 @@ class History:
     async def _channels(self) -> list[str]:
         async with explained():
             found = await self._client.users_conversations(types=_KINDS, exclude_archived=True, limit=_CHANNELS)
-            channels = [str(one["id"]) for one in promised(found, "channels")]
+            channels = [str(one["id"]) for one in listed(found, "channels")]
         if (found.get("response_metadata") or {}).get("next_cursor"):
             _log.warning("slack.history_cut", {"channels": len(channels)})
         return channels
@@ -149,7 +149,7 @@ class History:
         """Return the recent messages of a channel that aren't replies in a thread."""
         async with explained():
             told = await self._client.conversations_history(channel=channel, oldest=oldest, limit=_MESSAGES)
-            heads = [dict(one) for one in promised(told, "messages")]
+            heads = [dict(one) for one in listed(told, "messages")]
         if told.get("has_more"):
             _log.warning("slack.history_cut", {"channel": channel, "messages": len(heads)})
         return heads
@@ -158,7 +158,7 @@ class History:
         """Return the recent replies in a thread."""
         async with explained():
             found = await self._client.conversations_replies(channel=channel, ts=thread, oldest=oldest, limit=_MESSAGES)
-            replies = [dict(one) for one in promised(found, "messages") if one["ts"] != thread]
+            replies = [dict(one) for one in listed(found, "messages") if one["ts"] != thread]
         if found.get("has_more"):
             _log.warning("slack.history_cut", {"channel": channel, "thread": thread, "messages": len(replies)})
         return replies

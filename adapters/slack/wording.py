@@ -32,7 +32,7 @@ ENGLISH: Mapping[str, str] = {
     "doctor.slack.requests": "by requests to {path} on port {port}",
     "doctor.slack.place": "isn't a place on Slack. Write slack:TEAM/CHANNEL or slack:TEAM/CHANNEL/THREAD",
     "doctor.slack.place.elsewhere": "is in another workspace than the app, which is in {team}. Name a place there, or take it out",
-    "doctor.slack.place.unreached": "cards can't reach it: {why}. Invite the app: /invite @sayso",
+    "doctor.slack.place.unreached": "cards can't reach it: {why}. {remedy}",
     "doctor.slack.place.archived": "cards can't reach it: it is archived. Unarchive the channel, or take it out of the settings",
     "doctor.slack.place.outside": "cards and buttons work there; words and reactions don't. Invite the app: /invite @sayso",
     "doctor.slack.place.shared": "is shared with another organisation: its people read the cards too. Name another channel if they may not",

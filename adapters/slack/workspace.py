@@ -10,7 +10,7 @@ from cachetools import FIFOCache
 
 from adapters.slack.bodies import writer_of
 from adapters.slack.delivery import parsed
-from adapters.slack.errors import explained, promised
+from adapters.slack.errors import explained, listed, promised
 from adapters.slack.surface import SLACKBOT, is_person
 from hitl.ports import PlatformError
 
@@ -74,7 +74,7 @@ class Workspace:
                 found = await self._client.conversations_history(
                     channel=channel, oldest=ts, inclusive=True, limit=_LOOKED_BACK
                 )
-            said = sorted((str(one["ts"]), writer_of(one)) for one in promised(found, "messages"))
+            said = sorted((str(one["ts"]), writer_of(one)) for one in listed(found, "messages"))
             said = [one for one in said if one[0] >= ts]
         return said if said and said[0][0] == ts and not found.get("has_more") else ()
 

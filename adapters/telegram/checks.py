@@ -10,7 +10,7 @@ from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, Te
 
 from adapters.telegram.handlers import ALLOWED_UPDATES
 from adapters.telegram.platform import make_bot
-from adapters.telegram.refusals import reason
+from adapters.telegram.refusals import reason, remedy
 from adapters.telegram.setup import missing, url_of
 from adapters.telegram.surface import PLATFORM, parse_place
 from adapters.telegram.wording import say
@@ -103,7 +103,9 @@ async def _place(bot: Bot, place: str, me: int) -> Check:
         now = await _place(bot, f"{PLATFORM}:{error.new_chat_id}", me)
         return replace(now, name=place, text=say("doctor.telegram.place.moved", name=now.name, found=now.text))
     except (BadRequest, Forbidden) as error:
-        return Check(place, Health.RED, say("doctor.telegram.place.unreached", why=reason(error)))
+        why = reason(error)
+        mend = say(remedy(why) or "remedy.telegram.member")
+        return Check(place, Health.RED, say("doctor.telegram.place.unreached", why=why, remedy=mend))
     return Check(place, *_reactions(chat, member))
 
 

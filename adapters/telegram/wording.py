@@ -32,7 +32,7 @@ ENGLISH: Mapping[str, str] = {
     "doctor.telegram.place": "isn't a chat of Telegram. Write telegram:ID or telegram:ID/TOPIC",
     "doctor.telegram.place.muted": "cards can't reach it: the bot may not write there. Let it send messages, in the group's permissions",
     "doctor.telegram.place.moved": "became {name}; {found}",
-    "doctor.telegram.place.unreached": "cards can't reach it: {why}. Add the bot to that chat",
+    "doctor.telegram.place.unreached": "cards can't reach it: {why}. {remedy}",
     "doctor.telegram.reactions.rights": "cards reach it; reactions count only if the bot is an administrator. Make it one, with no rights",
     "doctor.telegram.reactions.none": "cards reach it; its settings offer no reaction that says yes. Allow 👍 in the group's settings",
     "doctor.telegram.reactions": "cards and reactions work there",
@@ -69,7 +69,7 @@ ENGLISH: Mapping[str, str] = {
     "remedy.telegram.chat": "Compare the number with what /whoami says in that chat, or take the place out of routes",
     "remedy.telegram.rights": "Let the bot send messages there: the chat's permissions, or its administrators, forbid it",
     "remedy.telegram.topic": "Reopen the topic, or name another one in routes",
-    "remedy.telegram.blocked": "They must open the bot's chat and send /start",
+    "remedy.telegram.blocked": "Let them open the bot's chat and send /start",
     "remedy.telegram.gone": "Take them off the lists of approvers and requesters",
     "remedy.telegram.token": "Compare the token with what BotFather says, and start the service again",
 }

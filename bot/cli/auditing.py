@@ -57,7 +57,9 @@ Statuses = Annotated[list[str] | None, typer.Option("--status", help="How the re
 Risks = Annotated[list[str] | None, typer.Option("--risk", help="low, medium, high or critical.")]
 Tools = Annotated[list[str] | None, typer.Option("--tool", help="The tool of the request.")]
 People = Annotated[list[str] | None, typer.Option("--person", help="Who did it or requested it.")]
-Surfaces = Annotated[list[str] | None, typer.Option("--surface", help="Where it was asked or answered.")]
+Surfaces = Annotated[
+    list[str] | None, typer.Option("--surface", help="Where it was asked or answered: local, http, telegram or slack.")
+]
 Text = Annotated[str, typer.Option("--text", help="Any part of what is told; masked secrets aren't found.")]
 
 
@@ -76,7 +78,9 @@ def history(
     risk: Risks = None,
     tool: Tools = None,
     person: Annotated[list[str] | None, typer.Option("--person", help="Who requested or decided it.")] = None,
-    surface: Annotated[list[str] | None, typer.Option("--surface", help="Where it was asked.")] = None,
+    surface: Annotated[
+        list[str] | None, typer.Option("--surface", help="Where it was asked: local, http, telegram or slack.")
+    ] = None,
     since: Since = None,
     until: Until = None,
     text: Text = "",
@@ -137,7 +141,7 @@ def verify(config: Config = None, json: AsJson = False) -> None:
         typer.echo("\n".join(map(sentence, examined.flaws)) or whole)
         if examined.archived or examined.erased:
             typer.echo(say("audit.retained", archived=examined.archived, erased=examined.erased))
-        typer.echo(say("audit.blind" if examined.marked else "audit.unmarked"), err=True)
+        typer.echo(say("audit.blind" if examined.marked else "audit.unmarked", mark=mark.path), err=True)
     if examined.flaws:
         raise typer.Exit(1)
 
@@ -282,7 +286,7 @@ def _asked(
         risks=_known(risks, map(str, Risk), "--risk"),
         tools=frozenset(tools or ()),
         people=frozenset(people or ()) | principals | identities,
-        surfaces=frozenset(surfaces or ()),
+        surfaces=_known(surfaces, directory.surfaces, "--surface"),
         since=moment(since, "--since"),
         until=moment(until, "--until"),
         text=text,

@@ -14,6 +14,7 @@ from msgspec import structs
 
 from bot.cli.common import AsJson, Config, Since, fail, kept_files, moment, print_json, settings
 from bot.wording import say
+from hitl.cards.wording import IN_ENGLISH
 
 if TYPE_CHECKING:
     from hitl.call import Call
@@ -119,9 +120,9 @@ def explain(
         print_json({"verdict": _verdict(found.verdict), "tried": tried})
         return
     verdict = found.verdict
-    typer.echo(f"{verdict.action} ({verdict.ground}), risk {verdict.risk}: {verdict.why}")
+    typer.echo(f"{verdict.action} ({verdict.ground}), risk {verdict.risk}: {IN_ENGLISH.retold(verdict.why)}")
     if verdict.message:
-        typer.echo(f"  {verdict.message}")
+        typer.echo(f"  {IN_ENGLISH.retold(verdict.message)}")
     if verdict.programs:
         typer.echo(f"  programs: {', '.join(verdict.programs)}")
     for one in found.tried:
@@ -416,8 +417,8 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "risk": verdict.risk.value,
         "rule": verdict.rule,
         "reason": verdict.reason,
-        "why": verdict.why,
-        "message": verdict.message,
+        "why": IN_ENGLISH.retold(verdict.why),
+        "message": IN_ENGLISH.retold(verdict.message or "") or None,
         "timeout_s": verdict.timeout_s,
         "on_timeout": "deny",
         "execution_s": verdict.execution_s,

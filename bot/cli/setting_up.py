@@ -293,6 +293,7 @@ def _offer(file: Path, token_file: str, secrets_in: str) -> None:
     typer.echo("\n" + say("init.surfaces", choices=choices))
     while choice := typer.prompt(say("init.choose", last=len(flows)), default="", show_default=False).strip():
         if choice not in map(str, range(1, len(flows) + 1)):
+            typer.echo(say("init.choose.other", last=len(flows)))
             continue
         with contextlib.suppress(typer.Exit):
             flows[int(choice) - 1]()

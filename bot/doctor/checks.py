@@ -12,6 +12,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -199,6 +200,7 @@ def _people(settings: Settings, source: Path | None) -> Iterator[Check]:
     yield from _unknown(settings, people)
     yield from _astray(settings, people)
     yield from _origins(settings, people)
+    yield from _unanswered(settings, people)
     yield from _reach(settings, people)
     yield from _separation(people, _service_uid(settings))
     if people.self_approval_socket:
@@ -286,9 +288,26 @@ def _token_holders(database: Path) -> dict[str, set[str]]:
 
 def _astray(settings: Settings, people: Directory) -> Iterator[Check]:
     """Yield a check for routes on platforms that aren't configured, because cards can't be sent to these routes."""
-    set_up = {ORIGIN, APPROVERS, *settings.set_up()}
+    set_up = [ORIGIN, APPROVERS, *settings.set_up()]
     if astray := sorted(route for route in people.named_routes() if route.partition(":")[0] not in set_up):
-        yield Check("unknown routes", Health.RED, say("doctor.unknown.routes", routes=", ".join(astray)))
+        routes = ", ".join(_with_near(route, set_up) for route in astray)
+        yield Check("unknown routes", Health.RED, say("doctor.unknown.routes", routes=routes))
+
+
+def _with_near(route: str, known: Sequence[str]) -> str:
+    """Return a route on an unknown platform, with the route that was probably meant."""
+    platform, colon, rest = route.partition(":")
+    near = get_close_matches(platform, known, n=1)
+    return say("near.route", route=route, near=f"{near[0]}{colon}{rest}") if near else route
+
+
+def _unanswered(settings: Settings, people: Directory) -> Iterator[Check]:
+    """Yield a check for each chat platform on which no approver has an account, so that nobody can answer there."""
+    approvers = _names(people, "approvers")
+    for surface in (people.surfaces[name] for name in settings.set_up()):
+        if approvers and not any(_is_on(surface, people, name) for name in approvers):
+            name = say("doctor.unanswered.name", platform=surface.title)
+            yield Check(name, Health.YELLOW, say("doctor.unanswered"))
 
 
 def _origins(settings: Settings, people: Directory) -> Iterator[Check]:
@@ -711,7 +730,7 @@ def _is_elsewhere(running: str | None, state: Path) -> bool:
 
 def _platform(settings: Settings, platform: str) -> list[Check]:
     """Return the platform's own checks. They ask the platform directly, so they work while the service is down."""
-    from bot.errors import SettingsError
+    from bot.errors import NoSecretError, SettingsError
 
     try:
         settings.directory()
@@ -719,6 +738,8 @@ def _platform(settings: Settings, platform: str) -> list[Check]:
         return []  # The check of people reports an error in the lists of people.
     try:
         return platform_checks(settings, platform)
+    except NoSecretError as error:
+        return [Check(platform, Health.RED, str(error).rstrip("."))]
     except SettingsError as error:
         return [Check(platform, Health.RED, say("doctor.correct", why=str(error).rstrip("."), section=platform))]
     except ModuleNotFoundError as error:

@@ -33,7 +33,7 @@ from hitl.cards.shown import (
 from hitl.cards.text import cut_middle, one_line, quoted, visible
 from hitl.cards.wording import ENGLISH, IN_ENGLISH, SIGNS, clause
 from hitl.cards.written import spelled
-from hitl.outcomes import Fact, Person, Stored, fact, unkept
+from hitl.outcomes import Fact, Person, Stored, fact, revised, unkept
 from hitl.people import Access
 from hitl.people.names import NOBODY, Names
 from hitl.proof.canonical import digest_mark
@@ -164,7 +164,7 @@ def card(
     """
     told = _Teller(call, names, reader, platform, wording)
     shown = _shown(call, wording)
-    risk, pending = call.verdict.risk, call.status is Status.PENDING
+    risk, message, pending = call.verdict.risk, call.verdict.message, call.status is Status.PENDING
     asks = is_question(call)
     may_approve, may_reject = told.may(way)
     return Card(
@@ -176,7 +176,7 @@ def card(
         below=wording.say("card.below", count=shown.below) if shown.below else "",
         place=told.place(),
         note=told.note(),
-        rule=wording.say("card.rule", rule=_told(call.verdict.message)) if call.verdict.message else "",
+        rule=wording.say("card.rule", rule=_told(wording.retold(message))) if message else "",
         stakes=line(wording, "card.never_secret") if asks else _stakes(call, wording),
         warnings=_warnings(call, shown, wording),
         approvers=told.approvers(way),
@@ -497,7 +497,8 @@ def _made(call: Call, wording: Wording) -> Shown:
 def _prose(call: Call) -> int:
     """Return an estimate of the UTF-16 units that all texts of the card need, except the action."""
     undo = call.verdict.card.undo if call.verdict.card else ""
-    words = (IN_ENGLISH.retold(call.sentence), call.verdict.message, call.note, undo, call.cwd, *call.verdict.programs)
+    told = map(IN_ENGLISH.retold, (call.sentence, call.verdict.message or ""))
+    words = (*told, call.note, undo, call.cwd, *call.verdict.programs)
     lines = (one_line(word, _LINE) for word in (*words, call.requester, call.tool) if word)
     return sum(len(text.encode("utf-16-le")) // 2 for text in (*lines, *_notes(call)))
 
@@ -608,7 +609,7 @@ def details(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) ->
         say(
             "details.risk",
             risk=say(f"details.risk.{verdict.risk.value}"),
-            why=one_line(wording.retold(verdict.why), _LINE),
+            why=_told(wording.retold(verdict.why)),
         ),
         *([] if call.erased_at else [say("details.args", args=_indented(_json(call), 2))]),
         *(say("details.lines", name=_whole(name), text=text.replace("\n", "\n  │ ")) for name, text in _texts(call)),
@@ -625,7 +626,7 @@ def details(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) ->
         say("details.approvers", approvers=", ".join(_with_id(one, names) for one in call.approvers)),
         *([say("details.decided", who=_with_id(call.decided_by, names))] if _by_person(call) else []),
         say("details.rule", rule=one_line(verdict.ground, _LINE), policy=verdict.policy[:12]),
-        *([say("details.message", message=_told(verdict.message))] if verdict.message else []),
+        *([say("details.message", message=_told(wording.retold(verdict.message)))] if verdict.message else []),
         say("details.asked", time=f"{call.created_at:%Y-%m-%d %H:%M:%S} UTC", ref=call.ref),
         say("details.digest", mark=digest_mark(call.digest), digest=call.digest),
         *retained(call, wording),
@@ -796,9 +797,9 @@ def _unfit(call: Call) -> Fact | None:
 def _clause(text: str) -> Stored:
     """Return a stored text, masked and without a full stop, as a value for a fact.
 
-    If the text is a sentence of the catalogue, `Wording.sentence` translates it.
+    If the text is a sentence of the catalogue, or a stored fact, `Wording.sentence` makes its sentence.
     """
-    return Stored(clause(_told(text)))
+    return Stored(clause(revised(text, _told)))
 
 
 def _told(text: str) -> str:

@@ -1,6 +1,7 @@
 """The languages of the texts in chats, at a terminal and on cards. Each language has one catalogue.
 
-To add a language, write its catalogue as `german.py` is written, and add it to the table in this file.
+To add a language, write its catalogue as `german.py` and `german_phrases.py` are written, and add it to the table in
+this file.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hitl.cards.german import GERMAN
+from hitl.cards.german_phrases import PHRASES
 from hitl.cards.wording import IN_ENGLISH, Wording
 
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 LANGUAGES: Mapping[str, Wording] = {
     IN_ENGLISH.language: IN_ENGLISH,
-    "de": Wording("de", GERMAN, thousands="."),
+    "de": Wording("de", GERMAN, phrases=PHRASES, thousands="."),
 }
 
 

@@ -16,7 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from hitl.call import Risk
-from hitl.outcomes import Fact, Person, Stored, noted
+from hitl.outcomes import Because, Fact, Person, Stored, noted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,6 +32,50 @@ ENGLISH: Mapping[str, str] = {
     "why.no_tool": "No tool of that name may run here.",
     "why.off": "No policy is asked: the mode is off.",
     "why.must_ask": "The caller asked for a human decision.",
+    # the policy engine's reasons for a call's risk
+    "why.name.nothing": "the tool's name says nothing",
+    "why.name.property": "it only names a property",
+    "why.word.reads": "{word} only reads",
+    "why.word.changes": "{word} changes something",
+    "why.word.acts": "{word} acts on others or cannot easily be undone",
+    "why.word.final": "{word} cannot be undone",
+    "why.word.loses": "{word} of {noun} cannot be undone",
+    "why.tool.unknown": "the tool is not known",
+    "why.tool.reads": "it only reads",
+    "why.tool.changes": "it changes files",
+    "why.tool.deletes": "it deletes files",
+    "why.tool.system": "it changes {path}, a file of the operating system",
+    "why.command": "the command {does}",
+    "why.command.unknown": "it runs a command that isn't known here",
+    "why.command.system": "the command changes {path}, a file of the operating system",
+    "why.server.reads": "its server says that it only reads",
+    "why.server.changes": "its server says that it changes something",
+    "why.server.destroys": "its server says that it is destructive",
+    "why.server.silent": "its server does not say that it is harmless",
+    "why.argument": "the argument {name} says {word}",
+    "why.argument.drops": "an argument drops or empties a table",
+    "why.argument.every_row": "an argument deletes every row",
+    "why.argument.changes_data": "an argument changes or deletes data",
+    "why.argument.writes_data": "an argument writes data",
+    "why.argument.folders": "an argument deletes whole folders",
+    "why.argument.erases": "an argument erases a disk or file",
+    "why.argument.disk": "an argument overwrites a disk",
+    "why.argument.destroys": "an argument destroys infrastructure or stored data",
+    "why.argument.stops": "an argument stops Sayso, or every process",
+    "why.argument.forced": "an argument is forced",
+    "why.many.arguments": "it has more arguments than are looked at",
+    "why.many.values": "it has more values than are looked at",
+    "why.rated": "{called} rates it {risk}",
+    # the policy engine's reasons for its verdict
+    "why.unseen": "{rule} doesn't look at the argument {name}, so a person is asked",
+    "why.unsure": "whether {called} is for this call can't be told from its arguments, so a person is asked",
+    "why.no_rule": "no rule is for this call, and the policy denies calls that no rule is for",
+    "why.no_rule.level": "no rule is for this call, and the policy denies {risk} calls that no rule is for",
+    "why.unjudged": "the policy could not judge this call",
+    "why.unjudged.error": "the policy could not judge this call: {error}",
+    "why.rule.id": "the rule {name}",
+    "why.rule.line": "the rule on line {line} of the policy",
+    "why.rule.preset": "the rule on line {line} of the preset {preset}",
     # lines of a card: the requester, the action and the place
     "card.headline": "{who} wants to {phrase}",
     "card.headline.asks": "{who} asks",
@@ -466,7 +510,7 @@ ENGLISH: Mapping[str, str] = {
     "flaw.no_key": "{count:line|lines} of the record can't be verified: their key {kid} isn't in the key file. Put it back from a backup and verify again. The flaws below may be due to that key alone.",
     "audit.whole": "{lines:line|lines} and {calls:request|requests} are as they were written.",
     "audit.retained": "{archived:request is|requests are} archived. The arguments of {erased:request|requests} were erased, on record.",
-    "audit.blind": "This check can't see whether lines were cut off at the end since the mark was last written.",
+    "audit.blind": "This check compared the end of the record with the mark, {mark}. It can't see lines that were written after the mark and then cut off.",
     "audit.unmarked": "There is no mark, so this check can't see whether lines were cut off at the end.",
     "audit.none": "Nothing on record matches.",
     "audit.line": "{at} UTC  {short:<6}  {event} {risk} {tool}  {who}{reason}",
@@ -703,6 +747,7 @@ ENGLISH: Mapping[str, str] = {
     "did.patch": "Changed {files}:",
     "did.delete": "Deleted {path}.",
     "did.delete.many": "Deleted {files} for {pattern}:",
+    "did.list.none": "There are no files.",
     "did.list.more": "… {count:,} more",
     "did.list.link": "{name}  (a link)",
     "did.list.other": "{name}  (not a file)",
@@ -833,7 +878,13 @@ class Wording:
     """The sentences of one language. If a sentence is missing, English is used for it."""
 
     def __init__(
-        self, language: str, sentences: Mapping[str, str], *, thousands: str = ",", lowers: bool = False
+        self,
+        language: str,
+        sentences: Mapping[str, str],
+        *,
+        phrases: Mapping[str, str] | None = None,
+        thousands: str = ",",
+        lowers: bool = False,
     ) -> None:
         #: The ISO 639-1 code of the language.
         self.language = language
@@ -841,6 +892,8 @@ class Wording:
         self.lowers = lowers
         self._thousands = thousands
         self._sentences = dict(sentences)
+        #: English text of a data file of ours (a message of a preset, the effect of a program) -> its translation.
+        self._phrases = phrases or {}
 
     def join(self, sentences: Mapping[str, str]) -> None:
         """Add the sentences of another module, such as a platform's.
@@ -880,11 +933,11 @@ class Wording:
 
         A call is stored before the language of its readers is known. So the gate stores the code of a fact
         (`hitl.outcomes.Noted`), and an executor stores an English sentence (earlier versions of the gate did too). A
-        code becomes its sentence. An English sentence is translated if it is a whole sentence of the catalogue, but the
-        values in it stay unchanged. Any other text is returned unchanged.
+        code becomes its sentence. An English sentence is translated if it is a whole sentence of the catalogue or of a
+        preset, but the values in it stay unchanged. Any other text is returned unchanged.
         """
         told = noted(text)
-        return self.sentence(told) if told else self._retold(text)
+        return self.sentence(told) if told else self._phrases.get(text) or self._retold(text)
 
     def _retold(self, text: str, keys: tuple[str, ...] = ("",)) -> str:
         """Return the translation of a stored English sentence, but only if its key begins with one of `keys`."""
@@ -949,6 +1002,9 @@ _KEPT = (
     "mcp.reads",
     "mcp.gets",
 )
+#: Sentences of the policy engine. Earlier versions stored them too, but a rule's own words may look like one of them, so
+#: they stay English.
+_REASONS = frozenset(map(str, Because))
 _KEPT_TOO = ("shell.does", "shell.scripts.", "shell.unconfined", "shell.signals")
 #: The highest number of characters of a stored sentence. Executors shorten the values in it.
 _LONGEST_STORED = 1000
@@ -973,7 +1029,8 @@ def _stored() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
     Patterns that match fewer texts come first, so that a text is taken for the sentence that fits it best.
     """
-    patterns = ((key, "".join(_pieces(text))) for key, text in ENGLISH.items() if key.startswith(_KEPT + _KEPT_TOO))
+    kept = (key for key in ENGLISH if key.startswith(_KEPT + _KEPT_TOO) and key not in _REASONS)
+    patterns = ((key, "".join(_pieces(ENGLISH[key]))) for key in kept)
     found = sorted(patterns, key=lambda one: (one[1].count(_VALUE), -len(one[1])))
     return tuple((key, re.compile(pattern)) for key, pattern in found)
 

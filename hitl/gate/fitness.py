@@ -24,7 +24,7 @@ from hitl.cards.text import one_line
 from hitl.errors import PolicyUnusable
 from hitl.gate.tally import Tally, tally
 from hitl.operating_mode import judged
-from hitl.outcomes import Fact, Unfit, fact
+from hitl.outcomes import Fact, Stored, Unfit, fact, revised
 from hitl.proof import seals
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ async def why_unfit_stored(gate: GateContext, call: Call) -> Fact | None:
     except PolicyUnusable:
         return fact(Unfit.POLICY_ERROR)
     if call.decision is Decision.ALLOWED and gate.terms.mode is Mode.ENFORCE and verdict.action is not Action.ALLOW:
-        return fact(Unfit.POLICY_ASKS, why=_told(verdict.message or verdict.why))
+        return fact(Unfit.POLICY_ASKS, why=_reason(verdict))
     if call.decision is Decision.APPROVED and not counted(gate, call, verdict, votes).complete:
         return fact(Unfit.APPROVERS)
     return await why_unfit(gate, call, verdict)
@@ -93,7 +93,7 @@ async def why_unfit(gate: GateContext, call: Call, verdict: Verdict) -> Fact | N
     if not gate.access.may_still_ask(call.requester, call.origin, gate.clock.now()):
         return fact(Unfit.REQUESTER)
     if verdict.action is Action.DENY:
-        return fact(Unfit.POLICY, why=_told(verdict.message or verdict.why))
+        return fact(Unfit.POLICY, why=_reason(verdict))
     if call.runs is Runs.CALLER:
         return None
     info = gate.executor.info(call.tools, call.tool)
@@ -131,6 +131,11 @@ def question(
         is_command=is_command,
         isolated=asked.runs is Runs.SERVICE and not ISOLATED.isdisjoint(found.preconditions),
     )
+
+
+def _reason(verdict: Verdict) -> Stored:
+    """Return the reason of a verdict, with secrets masked."""
+    return Stored(revised(verdict.message or verdict.why, _told))
 
 
 def _told(text: str) -> str:

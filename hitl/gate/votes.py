@@ -49,7 +49,7 @@ async def vote_yes(gate: GateContext, reply: Reply, call: Call, principal: str, 
     try:
         verdict = judged_now(gate, call)
     except PolicyUnusable as error:
-        broken = PolicyUnusable(fact(Refusal.POLICY, why=error.message, short=call.short))
+        broken = PolicyUnusable(fact(Refusal.POLICY, why=error.fact or error.message, short=call.short))
         return await note(gate, reply, call, Event.REFUSED, refuse(broken, call))
     if verdict.action is Action.DENY:
         return await _denied_now(gate, reply, call, verdict)

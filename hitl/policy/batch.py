@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from hitl.cards.wording import IN_ENGLISH
 from hitl.policy.engine import Policy, load
 from hitl.policy.model import PolicyCall, PolicyInvalid, Reason
+from hitl.policy.wording import say
 
 # The policy of a row with the policy name BUILTIN_FALLBACK. It is contenox's built-in policy (module
 # `dialects.contenox`), and asks about every call.
@@ -41,13 +43,14 @@ def evaluate_row(row: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(row.get("args"), dict | None):
         return {
             "id": row.get("id"), "action": "deny", "rule": None, "refused": False, "reason": Reason.POLICY_ERROR,
-            "problems": ["the arguments are no object"],
+            "problems": [say("fault.row.args")],
         }  # fmt: skip
     verdict = policy.judge(_call(row))
     return {
         "id": row.get("id"), "action": verdict.action, "rule": verdict.rule, "refused": False, "reason": verdict.reason,
-        "risk": verdict.risk, "why": verdict.why, "timeout_s": verdict.timeout_s, "on_timeout": "deny",
-        "message": verdict.message, "programs": list(verdict.programs),
+        "risk": verdict.risk, "why": IN_ENGLISH.retold(verdict.why), "timeout_s": verdict.timeout_s,
+        "on_timeout": "deny", "message": IN_ENGLISH.retold(verdict.message or "") or None,
+        "programs": list(verdict.programs),
     }  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from hitl.policy.dialects import check
 from hitl.policy.document import Checked, Level, Rule
 from hitl.policy.model import ACTIONS, RISKS, Action, PolicyInvalid, Problem, Risk
 from hitl.policy.presets import presets
+from hitl.policy.wording import say
 from hitl.records import replace
 
 
@@ -58,7 +59,9 @@ def _refuse_same_ids(own: Checked, parts: Sequence[Checked], name: str) -> None:
         rule.name: rule.source for part in parts for rules in _lists(part) for rule in rules if "id" in rule.content
     }
     problems = [
-        Problem(rule.line, f"{rule.path}/id", f"the id {rule.name!r} is one of the preset {taken[rule.name]!r}, too")
+        Problem(
+            rule.line, f"{rule.path}/id", say("fault.preset.id", rule=repr(rule.name), preset=repr(taken[rule.name]))
+        )
         for rules in _lists(own)
         for rule in rules
         if "id" in rule.content and rule.name in taken
@@ -143,5 +146,5 @@ def _without_effect(own: Checked, preset: Checked, parsed: text.ParsedDocument) 
 
 
 def _problem(parsed: text.ParsedDocument, path: str, given: Action, closed: Action) -> Problem:
-    said = f"{given!r} has no effect: the preset's {closed!r} is stricter"
-    return Problem(parsed.line(path), path, said, "write a rule for the calls that you mean")
+    said = say("lint.default", given=repr(given), closed=repr(closed))
+    return Problem(parsed.line(path), path, said, say("lint.default.do"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hitl.call import CardTerms
+from hitl.outcomes import Because
 from hitl.policy.model import Action, Problem, Risk
 from hitl.policy.operators.base import Condition
 
@@ -72,11 +73,11 @@ class Rule:
     source: str = ""
 
     @property
-    def called(self) -> str:
-        """The name of the rule in sentences for people: its id, or the line where it is written."""
+    def called(self) -> tuple[Because, *tuple[str | int, ...]]:
+        """The name of the rule as a value of a reason (`hitl.outcomes.because`): its id, or the line of the rule."""
         if "id" in self.content and self.content["id"] == self.name:
-            return f"the rule {self.name!r}"
-        return f"the rule on line {self.line} of the {f'preset {self.source!r}' if self.source else 'policy'}"
+            return Because.RULE_ID, repr(self.name)
+        return (Because.RULE_PRESET, self.line, repr(self.source)) if self.source else (Because.RULE_LINE, self.line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,13 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from hitl import call as records
+from hitl.cards.text import encodable
+from hitl.outcomes import Because, because
 from hitl.policy import globs, risk, text, values
 from hitl.policy.compose import compose
 from hitl.policy.dialects import check
 from hitl.policy.document import CONTENOX, UNKNOWN, AnyOf, Checked, Level, Not, Rule, When
-from hitl.policy.explain import describe
+from hitl.policy.explain import describe, for_other_tools
 from hitl.policy.index import SMALL, Index
 from hitl.policy.lint import findings, impossible
 from hitl.policy.model import (
@@ -51,7 +53,7 @@ _MAX_PLANS = 4096
 _MAX_VERDICTS = 256
 # A rule's ``asked`` caches at most this many outcomes, because callers may send any number of argument names.
 _MAX_NAMES = 32
-_MAX_MESSAGE = 300
+_MAX_ERROR = 260
 _ERRORS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError, re.error)
 
 
@@ -495,7 +497,7 @@ class Policy:
 
     def _because(self, compiled: Compiled) -> str:
         rule = compiled.rule
-        return rule.message or f"{rule.called} rates it {RISKS[compiled.level or compiled.raises or 0]}"
+        return rule.message or because(Because.RATED, rule.called, RISKS[compiled.level or compiled.raises or 0])
 
     def _decide(self, forbid: Iterable[Compiled], rules: Iterable[Compiled], scope: CallScope, level: int) -> Outcome:
         """Return the outcome of a call. The first rule that holds decides; a doubt can only make the outcome stricter.
@@ -553,7 +555,7 @@ class Policy:
             rule=outcome.rule.name if outcome.rule is not None else None,
             reason=outcome.reason,
             message=self._message(outcome, name),
-            why=f"{rule.called} rates it {stated}" if rule is not None and stated else why,
+            why=because(Because.RATED, rule.called, stated) if rule is not None and stated else why,
             timeout_s=(asked and asked.timeout_s) or told.timeout_s or self.checked.timeout_s,
             execution_s=self.checked.execution_s,
             approvers=asked.approvers if asked is not None else None,
@@ -566,20 +568,20 @@ class Policy:
     def _message(self, outcome: Outcome, level: Risk) -> str | None:
         rule = outcome.rule
         if outcome.unseen is not None and rule is not None:
-            return f"{rule.name} doesn't look at the argument {outcome.unseen[:40]!r}, so a person is asked"
+            return because(Because.UNSEEN, rule.name, repr(outcome.unseen[:40]))
         if outcome.unsure and rule is not None:
-            return f"whether {rule.called} is for this call can't be told from its arguments, so a person is asked"
+            return because(Because.UNSURE, rule.called)
         if rule is None and outcome.reason is Reason.DEFAULT_ACTION and outcome.action == "deny":
             told = self.checked.risk.get(level)
-            kind = f"{level} " if told is not None and told.action is not None else ""
-            return f"no rule is for this call, and the policy denies {kind}calls that no rule is for"
+            by_level = told is not None and told.action is not None
+            return because(Because.NO_RULE_LEVEL, level) if by_level else because(Because.NO_RULE)
         return rule.message if rule is not None else None
 
     def _failed(self, error: Exception) -> Verdict:
-        why = "the policy could not judge this call"
         outcome = Outcome("deny", None, Reason.POLICY_ERROR)
-        written = self._written(outcome, risk.HIGH, why, ())
-        return replace(written, message=f"{why}: {type(error).__name__}: {error}"[:_MAX_MESSAGE])
+        written = self._written(outcome, risk.HIGH, because(Because.UNJUDGED), ())
+        told = encodable(f"{type(error).__name__}: {error}"[:_MAX_ERROR])
+        return replace(written, message=because(Because.UNJUDGED_ERROR, told))
 
     # --- explanations
 
@@ -597,7 +599,7 @@ class Policy:
         for compiled in group:
             rule, call = compiled.rule, scope.call
             if not _applies(rule, call):
-                found.append(Tried(rule.name, where, "no", f"is for other tools ({_names(rule)})"))
+                found.append(Tried(rule.name, where, "no", for_other_tools(_names(rule))))
                 continue
             answer = compiled.test(scope)
             use = _use(rule, contenox=self.checked.dialect == CONTENOX)

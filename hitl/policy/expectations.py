@@ -21,6 +21,7 @@ from hitl.operating_mode import judged
 from hitl.policy import text
 from hitl.policy.engine import Policy
 from hitl.policy.model import ACTIONS, PolicyCall, PolicyInvalid, Problem, Verdict
+from hitl.policy.wording import say
 
 _CALL_KEYS = frozenset(("tools", "tool", "args", "cwd", "annotations", "trusted_annotations", "requester", "origin"))
 _EXPECT_KEYS = frozenset(("action", "risk", "rule", "reason", "timeout_s", "require_reason", "programs"))
@@ -70,7 +71,7 @@ def run_expectations(policy: Policy, doc: str, *, name: str = "expectations") ->
         else None
     )
     if not isinstance(tests, list) or not tests:
-        raise PolicyInvalid(name, [Problem(1, "", "takes 'tests', a list with at least one entry")])
+        raise PolicyInvalid(name, [Problem(1, "", say("fault.tests"))])
     lines = [parsed.line(f"/tests/{at}") for at in range(len(tests))]
     problems = [Problem(line, f"/tests/{at}", wrong) for at, line in enumerate(lines) if (wrong := _wrong(tests[at]))]
     if problems:
@@ -82,7 +83,7 @@ def _run(policy: Policy, test: Mapping[str, Any], at: int, line: int) -> Expecta
     expected = {"action": test["expect"]} if isinstance(test["expect"], str) else test["expect"]
     verdict = policy.judge(_call(test["call"]))
     differences = tuple(
-        f"{key}: expected {_shown(wanted)}, got {_shown(_part(verdict, key))}"
+        say("test.differs", key=key, wanted=_shown(wanted), got=_shown(_part(verdict, key)))
         for key, wanted in expected.items()
         if _part(verdict, key) != wanted
     )
@@ -91,16 +92,16 @@ def _run(policy: Policy, test: Mapping[str, Any], at: int, line: int) -> Expecta
 
 def _wrong(test: Any) -> str | None:
     if not isinstance(test, dict) or not {"call", "expect"} <= set(test) <= {"name", "call", "expect"}:
-        return "takes 'call' and 'expect', and may have a 'name'"
+        return say("fault.tests.keys")
     call, expect = test["call"], test["expect"]
     if not isinstance(call, dict) or not set(call) <= _CALL_KEYS or "tool" not in call:
-        return f"'call' takes 'tool' and may have {', '.join(sorted(_CALL_KEYS - {'tool'}))}"
+        return say("fault.tests.call", keys=", ".join(sorted(_CALL_KEYS - {"tool"})))
     if not isinstance(call.get("args", {}), dict):
-        return "'args' takes keys and values"
+        return say("fault.tests.args")
     if isinstance(expect, str):
-        return None if expect in ACTIONS else f"'expect' takes {', '.join(ACTIONS)}, or keys of a verdict"
+        return None if expect in ACTIONS else say("fault.tests.expect", actions=", ".join(ACTIONS))
     if not isinstance(expect, dict) or not expect or not set(expect) <= _EXPECT_KEYS:
-        return f"'expect' takes {', '.join(sorted(_EXPECT_KEYS))}"
+        return say("fault.tests.expect_keys", keys=", ".join(sorted(_EXPECT_KEYS)))
     return None
 
 

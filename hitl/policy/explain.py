@@ -10,8 +10,10 @@ from hitl.policy.document import AnyOf, Not, When
 from hitl.policy.operators.base import Condition, ConditionUse, Test
 from hitl.policy.operators.scope import ANYWHERE, ROLE, CallScope
 from hitl.policy.shell.effects import Effects
+from hitl.policy.wording import say
 
-_WORDS = ("no", "cannot tell", "yes")
+#: The last part of the key of the sentence for each answer of a condition: NO, UNSURE and YES.
+_ANSWERS = ("no", "unsure", "yes")
 
 
 def describe(
@@ -19,13 +21,20 @@ def describe(
 ) -> str:
     """Return one line of text with each condition of a rule, its answer, and the value in the call."""
     if isinstance(when, Condition):
-        return f"{_asked(when)}: {_WORDS[compile_when(when, use)(scope)]} ({_given(when, scope)})"
+        return say(
+            f"explain.answer.{_ANSWERS[compile_when(when, use)(scope)]}", asked=_asked(when), given=_given(when, scope)
+        )
     if isinstance(when, Not):
-        return f"not [{describe(when.part, scope, use.inside_not(), compile_when)}]"
+        return say("explain.not", part=describe(when.part, scope, use.inside_not(), compile_when))
     if not when.parts:
-        return "matches every call of this tool"
-    joined = "; or " if isinstance(when, AnyOf) else "; and "
+        return say("explain.every")
+    joined = say("explain.or") if isinstance(when, AnyOf) else say("explain.and")
     return joined.join(describe(part, scope, use, compile_when) for part in when.parts)
+
+
+def for_other_tools(names: str) -> str:
+    """Return the text about a rule that is for other tools than the call's tool. `names` are the rule's tools."""
+    return say("explain.other", names=names)
 
 
 def _asked(condition: Condition) -> str:
@@ -45,15 +54,15 @@ def _given(condition: Condition, scope: CallScope) -> str:
     if condition.op == "command_effects":
         told = scope.effects(condition.key)
         if isinstance(told, Effects):
-            return f"it does: {', '.join(sorted(told.does))}"
-        return told or "the call has no such argument"
+            return say("explain.does", effects=", ".join(sorted(told.does)))
+        return told or say("explain.absent")
     if condition.op.startswith(("command_", "no_command")):
         found = scope.shell(condition.key)
         if found is not None:
-            programs, doubts = ", ".join(found.programs()) or "no program", "; ".join(found.doubts[:3])
-            return f"runs {programs}" + (f"; {doubts}" if doubts else "")
+            runs = say("explain.runs", programs=", ".join(found.programs()) or say("explain.runs.none"))
+            return "; ".join((runs, *found.doubts[:3]))
     value = _value(condition.key, scope)
     if value is values.MISSING:
-        return "the call has no such argument"
+        return say("explain.absent")
     shown = values.text(value) if not isinstance(value, dict | list) else str(value)
-    return f"the call has {shown[:80]!r}"
+    return say("explain.given", value=repr(shown[:80]))

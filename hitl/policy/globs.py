@@ -16,6 +16,8 @@ from fnmatch import translate
 from functools import lru_cache
 from posixpath import normpath
 
+from hitl.policy.wording import say
+
 MAX_ALTERNATIVES = 4096
 #: A text with one of these characters is a pattern of names.
 WILD = frozenset("*?[")
@@ -82,7 +84,7 @@ def expand_braces(pattern: str) -> list[str]:
     for part in _alternatives(pattern, 0)[0]:
         found = [head + tail for head in found for tail in part]
         if len(found) >= MAX_ALTERNATIVES:
-            raise BadGlob(f"has {MAX_ALTERNATIVES} alternatives or more")
+            raise BadGlob(say("fault.glob.many", most=MAX_ALTERNATIVES))
     return found
 
 
@@ -98,7 +100,7 @@ def _alternatives(text: str, at: int, *, nested: bool = False) -> tuple[list[lis
         char = text[at]
         if char == "}" or (nested and char == ","):
             if not nested:
-                raise BadGlob("has a '}' without its '{'")
+                raise BadGlob(say("fault.glob.opened"))
             break
         if char == "{":
             parts.append([literal])
@@ -117,7 +119,7 @@ def _group(text: str, at: int) -> tuple[list[str], int]:
     while True:
         parts, at = _alternatives(text, at, nested=True)
         if at >= len(text):
-            raise BadGlob("has a '{' without its '}'")
+            raise BadGlob(say("fault.glob.closed"))
         found += _product(parts)
         if text[at] == "}":
             return found, at
@@ -129,7 +131,7 @@ def _product(parts: list[list[str]]) -> list[str]:
     for part in parts:
         found = [head + tail for head in found for tail in part]
         if len(found) >= MAX_ALTERNATIVES:
-            raise BadGlob(f"has {MAX_ALTERNATIVES} alternatives or more")
+            raise BadGlob(say("fault.glob.many", most=MAX_ALTERNATIVES))
     return found
 
 
@@ -150,7 +152,7 @@ def _component(text: str) -> str:
             out += piece
         elif char == "\\":
             if at + 1 == len(text):
-                raise BadGlob("ends with a backslash")
+                raise BadGlob(say("fault.glob.backslash"))
             at += 1
             out += re.escape(text[at])
         else:
@@ -165,12 +167,12 @@ _CLASS = re.compile(r"\[(\^?)((?:\\.|[^\]\\\-]|(?:\\.|[^\]\\\-])-(?:\\.|[^\]\\\-
 def _class(text: str, at: int) -> tuple[str, int]:
     found = _CLASS.match(text, at)
     if found is None:
-        raise BadGlob("has a '[' that opens no character class")
+        raise BadGlob(say("fault.glob.class"))
     inner = re.sub(r"\\?(.)", lambda m: m.group(1) if m.group() == "-" else re.escape(m.group(1)), found.group(2))
     try:
         re.compile(f"[{inner}]")
     except re.error as error:
-        raise BadGlob("has a character class that runs backwards") from error
+        raise BadGlob(say("fault.glob.backwards")) from error
     return f"(?!/)[{found.group(1)}{inner}]", found.end() - 1
 
 
@@ -408,35 +410,35 @@ def check_name(text: str) -> None:
             that isn't closed or has a reversed range.
     """
     if any(not char.isprintable() for char in text) or text != text.strip():
-        raise BadName("has white space or control characters", f"write {' '.join(text.split())!r}")
+        raise BadName(say("fault.tool.space"), say("fault.do.write", text=repr(" ".join(text.split()))))
     if called := re.fullmatch(r"([\w.:/-]+)\s*\((.*)\)", text):
         raise BadName(
-            "names a tool and its arguments",
-            f"write {called.group(1)!r}, and the arguments under 'when', such as a command_blacklist",
+            say("fault.tool.arguments"),
+            say("fault.do.when", name=repr(called.group(1))),
         )
     if "|" in text or "," in text or "{" in text or "}" in text:
         parts = [part.strip(" ^$()") for part in re.split(r"[|,{}]", text) if part.strip(" ^$()")]
-        raise BadName("holds several names", f"write a list: [{', '.join(parts)}]")
+        raise BadName(say("fault.tool.several"), say("fault.do.list", names=", ".join(parts)))
     if text.startswith("!"):
-        raise BadName("excludes a name", f"write a rule for {text[1:]!r} before this rule")
+        raise BadName(say("fault.tool.excludes"), say("fault.do.before", name=repr(text[1:])))
     for negated, inner in _NAME_CLASS.findall(text):
         _check_class(inner, negated=bool(negated))
     rest = _NAME_CLASS.sub("", text)
     if "[" in rest or "]" in rest:
-        raise BadName("has a '[' that is not closed", "close it, or leave it out")
+        raise BadName(say("fault.tool.open"), say("fault.do.close"))
     if found := _NO_NAME.search(rest):
         plain = re.sub(r"\.[*+]", "*", _NO_NAME.sub("", rest)) or "*"
-        raise BadName(f"has {found.group()!r}, which no tool's name has", f"write {plain!r}")
+        raise BadName(say("fault.tool.sign", sign=repr(found.group())), say("fault.do.write", text=repr(plain)))
     if ".*" in rest or ".+" in rest:
-        raise BadName("is a regular expression", f"write {re.sub(r'[.][*+]', '*', rest)!r}: '*' stands for any letters")
+        raise BadName(say("fault.tool.regex"), say("fault.do.any", name=repr(re.sub("[.][*+]", "*", rest))))
 
 
 def _check_class(inner: str, *, negated: bool) -> None:
     for low, high in re.findall(r"(.)-(.)", inner):
         if low > high:
-            raise BadName(f"has the class [{inner}], which runs backwards", f"write [{high}-{low}]")
+            raise BadName(say("fault.tool.backwards", inner=inner), say("fault.do.class", low=high, high=low))
     if not negated and not re.search(r"[\w.:/-]", inner):
-        raise BadName(f"has the class [{inner}], which no tool's name holds", "leave it out")
+        raise BadName(say("fault.tool.class", inner=inner), say("fault.do.leave_out"))
 
 
 def prefixes(path: str) -> Iterator[str]:

@@ -9,17 +9,18 @@ from typing import Any, Final
 
 from hitl.policy.model import Action, Problem
 from hitl.policy.text import ParsedDocument
+from hitl.policy.wording import say
 from hitl.proof.canonical import pointer_below
 from hitl.records import replace
 
 MAX_ENTRIES: Final = 10_000
 NOT_YET: Final = {
-    "quorum": "more than one approval is not enforced yet",
-    "min_approvals": "more than one approval is not enforced yet",
-    "approvals": "more than one approval is not enforced yet",
-    "standing": "standing permissions are not enforced yet",
-    "remember": "standing permissions are not enforced yet",
-    "trusted_binaries": "trusted binaries are not enforced here",
+    "quorum": "fault.not_yet.approvals",
+    "min_approvals": "fault.not_yet.approvals",
+    "approvals": "fault.not_yet.approvals",
+    "standing": "fault.not_yet.standing",
+    "remember": "fault.not_yet.standing",
+    "trusted_binaries": "fault.not_yet.binaries",
 }
 
 
@@ -50,9 +51,9 @@ class Notes:
         names = tuple(known)
         for key in value:
             if key in NOT_YET:
-                self.refuse(pointer_below(path, key), NOT_YET[key], "leave it out")
+                self.refuse(pointer_below(path, key), say(NOT_YET[key]), say("fault.do.leave_out"))
             elif key not in names:
-                self.strictly(pointer_below(path, key), f"{key!r} is not a key that is known here", closest(key, names))
+                self.strictly(pointer_below(path, key), say("fault.key", key=repr(key)), closest(key, names))
 
     def record(
         self, value: Mapping[str, Any], path: str, fields: Mapping[str, EntryKind], required: Iterable[str] = ()
@@ -64,9 +65,10 @@ class Notes:
             if key not in value and key not in required:
                 continue
             where = pointer_below(path, key)
-            if kind.only and found["action"] != kind.only:
-                said = f"means nothing where the action is {found['action']}"
-                self.refuse(where, said, f"it is for 'action: {kind.only}'")
+            # An unknown action has a problem of its own.
+            if kind.only and found["action"] != kind.only and value.get("action", found["action"]) == found["action"]:
+                said = say("fault.key.action", action=found["action"])
+                self.refuse(where, said, say("fault.do.action", action=kind.only))
             found[key] = kind.read(self, value.get(key), where)
         return found
 
@@ -75,19 +77,19 @@ class Notes:
         if value in options and isinstance(value, str):
             return value
         near = closest(value, options) if isinstance(value, str) else None
-        self.refuse(path, f"{value!r} is none of {', '.join(options)}", near)
+        self.refuse(path, say("fault.choice", value=repr(value), options=", ".join(options)), near)
         return fallback
 
     def flag(self, value: Any, path: str) -> bool:
         """Return the value if it is true or false. Otherwise add a problem and return False."""
         if not isinstance(value, bool):
-            self.refuse(path, "takes true or false")
+            self.refuse(path, say("fault.takes.flag"))
         return value is True
 
     def text(self, value: Any, path: str) -> str | None:
         """Return the value if it is a text that isn't blank. Otherwise add a problem and return None."""
         if not isinstance(value, str) or not value.strip():
-            self.refuse(path, "takes a text")
+            self.refuse(path, say("fault.takes.text"))
             return None
         return value
 
@@ -96,19 +98,19 @@ class Notes:
         number.
         """
         if not isinstance(value, int) or isinstance(value, bool):
-            self.refuse(path, "takes a whole number of seconds")
+            self.refuse(path, say("fault.takes.seconds"))
             return None
         if not low <= value <= high:
-            self.refuse(path, f"must be between {low} and {high} seconds")
+            self.refuse(path, say("fault.seconds", low=low, high=high))
         return value
 
     def items(self, value: Any, path: str) -> list[Any]:
         """Return the first MAX_ENTRIES entries of a list. Add a problem for more entries or for another value."""
         if not isinstance(value, list):
-            self.refuse(path, "takes a list")
+            self.refuse(path, say("fault.takes.list"))
             return []
         if len(value) > MAX_ENTRIES:
-            self.refuse(path, f"has more than {MAX_ENTRIES} entries")
+            self.refuse(path, say("fault.entries", most=MAX_ENTRIES))
         return value[:MAX_ENTRIES]
 
 
@@ -213,4 +215,4 @@ def closed(properties: Mapping[str, Any], required: Iterable[str] = ()) -> dict[
 def closest(name: Any, known: Iterable[str]) -> str | None:
     """Return a suggestion for an unknown name if a known name looks like it, else None."""
     near = get_close_matches(name.lower(), list(known), n=1) if isinstance(name, str) else []
-    return f"did you mean {near[0]!r}?" if near else None
+    return say("fault.do.near", near=repr(near[0])) if near else None

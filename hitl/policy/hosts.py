@@ -16,6 +16,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from urllib.parse import unquote, unquote_to_bytes
 
 from hitl.policy.tables import names
+from hitl.policy.wording import say
 from hitl.records import replace
 
 Address = IPv4Address | IPv6Address
@@ -427,4 +428,4 @@ def _entry(text: str) -> str:
     try:
         return _host(f"[{bare}]" if bare.count(":") > 1 else bare)
     except (_Unreadable, ValueError) as error:
-        raise ValueError(f"{text!r} is not a host name, address or network") from error
+        raise ValueError(say("fault.host", text=repr(text))) from error

@@ -21,6 +21,7 @@ from hitl.policy.operators.base import Condition
 from hitl.policy.operators.scope import ANYWHERE, ROLE
 from hitl.policy.tables import names
 from hitl.policy.tables.tools import shape
+from hitl.policy.wording import say
 
 
 def impossible(checked: Checked) -> list[Problem]:
@@ -31,19 +32,17 @@ def impossible(checked: Checked) -> list[Problem]:
         checked.rules,
         tuple(rule for rule in checked.risk_rules if rule.risk is not None),
     ):
-        found += [_problem(rule, f"can never fire: {by.name} comes first and covers it") for rule, by in covered(rules)]
+        found += [_problem(rule, say("lint.covered", rule=by.name)) for rule, by in covered(rules)]
     forbidden = _Earlier()
     for rule in checked.forbid:
         forbidden.add(rule)
     found += [
-        _problem(rule, f"can never fire: 'forbid' {by.name} comes first")
-        for rule in checked.rules
-        if (by := forbidden.cover(rule))
+        _problem(rule, say("lint.forbidden", rule=by.name)) for rule in checked.rules if (by := forbidden.cover(rule))
     ]
     for rule in (*checked.forbid, *checked.rules, *checked.risk_rules):
         why = _contradiction(rule.when)
         if why:
-            found.append(_problem(rule, f"can never fire: {why}"))
+            found.append(_problem(rule, say("lint.never", why=why)))
     return sorted(found, key=lambda problem: problem.line)
 
 
@@ -75,10 +74,10 @@ def _before_denies(checked: Checked) -> list[Problem]:
 
 def _too_early(allow: Rule, deny: Rule) -> Problem:
     if deny.source:
-        said = f"comes before the deny {deny.name} of the preset {deny.source!r}, and lets some of its calls pass"
-        return _problem(allow, said, "add conditions, or ignore this if it is meant")
-    said = f"comes after the allow {allow.name}, which lets some of its calls pass"
-    return _problem(deny, said, f"put it before {allow.name}, or into 'forbid'")
+        said = say("lint.before_preset", rule=deny.name, preset=repr(deny.source))
+        return _problem(allow, said, say("lint.before_preset.do"))
+    said = say("lint.after_allow", rule=allow.name)
+    return _problem(deny, said, say("lint.after_allow.do", rule=allow.name))
 
 
 def _not_told(checked: Checked) -> list[Problem]:
@@ -101,9 +100,8 @@ def _not_told(checked: Checked) -> list[Problem]:
 
 
 def _doubted(allow: Rule, deny: Rule, key: str) -> Problem:
-    said = f"allows calls without {key!r}, for which the deny {deny.name} can't be told: they are asked about"
-    want = f"add {{key: {key}, op: exists, value: true}} to it, or name the tools that {deny.name} is for"
-    return _problem(allow, said, want)
+    said = say("lint.untold", key=repr(key), rule=deny.name)
+    return _problem(allow, said, say("lint.untold.do", key=key, rule=deny.name))
 
 
 def _compared(when: When) -> list[str]:
@@ -135,10 +133,8 @@ def _groups(checked: Checked) -> list[Problem]:
     for rule in _own(checked):
         alike = [name for name in rule.tools if name in used or name.lower() in _TOOLS or _begins_with_verb(name)]
         if alike and not rule.tool:
-            said = (
-                f"names the group {alike[0]!r}, which looks like a tool: 'tools' is the group, 'tool' the tool's name"
-            )
-            found.append(_problem(rule, said, f"write 'tool: {alike[0]}'"))
+            said = say("lint.group", name=repr(alike[0]))
+            found.append(_problem(rule, said, say("lint.group.do", name=alike[0])))
     return found
 
 
@@ -156,11 +152,7 @@ def _keys(checked: Checked) -> list[Problem]:
         for key in _compared(rule.when):
             if key[0] == "$" or (key[0] != "/" and re.search(r"\w[.\[]\w", key)):
                 path = "/" + re.sub(r"\.|\[|\]\.?", "/", key.lstrip("$.")).strip("/")
-                found.append(
-                    _problem(
-                        rule, f"looks at the argument {key!r}, a name with dots", f"write {path!r} for a value inside"
-                    )
-                )
+                found.append(_problem(rule, say("lint.dots", name=repr(key)), say("lint.dots.do", path=repr(path))))
     return found
 
 
@@ -169,8 +161,9 @@ def _own(checked: Checked) -> list[Rule]:
     return [rule for rule in (*checked.forbid, *checked.rules, *checked.risk_rules) if not rule.source]
 
 
-def _problem(rule: Rule, message: str, suggestion: str | None = "remove it, or put it first") -> Problem:
-    return Problem(rule.line, rule.path, f"{rule.name} {message}", suggestion)
+def _problem(rule: Rule, message: str, suggestion: str = "") -> Problem:
+    told = suggestion or say("lint.covered.do")
+    return Problem(rule.line, rule.path, f"{rule.name} {message}", told)
 
 
 def covered(rules: Sequence[Rule]) -> list[tuple[Rule, Rule]]:
@@ -280,7 +273,7 @@ def _contradiction(when: All) -> str | None:
     for key, conditions in by_key.items():
         why = _clash(conditions)
         if why:
-            return f"the conditions on {key!r} contradict each other ({why})"
+            return say("lint.contradiction", key=repr(key), why=why)
     return None
 
 
@@ -291,7 +284,7 @@ def _clash(conditions: Sequence[Condition]) -> str | None:
         if part.op in ("eq", "in")
     ]
     if len(sets) > 1 and not set.intersection(*sets):
-        return "no value is in both"
+        return say("lint.contradiction.value")
     low = max((part.value for part in conditions if part.op in ("gt", "ge")), default=None)
     high = min((part.value for part in conditions if part.op in ("lt", "le")), default=None)
     if (
@@ -299,9 +292,9 @@ def _clash(conditions: Sequence[Condition]) -> str | None:
         and isinstance(high, int | Decimal)
         and (low > high or (low == high and _open(conditions, low)))
     ):
-        return "no number is in both"
+        return say("lint.contradiction.number")
     absent = any(part.op == "exists" and part.value is False for part in conditions)
-    return "an absent argument has no value" if absent and len(conditions) > 1 else None
+    return say("lint.contradiction.absent") if absent and len(conditions) > 1 else None
 
 
 def _open(conditions: Sequence[Condition], limit: int | Decimal) -> bool:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Protocol
 
+from hitl.policy.wording import say
 from hitl.ports import Paths, Resolver
 
 _is_name = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}").fullmatch
@@ -48,9 +49,9 @@ def check_names(tenant: str, name: str) -> None:
     could name a file outside the folder of policies.
     """
     if _is_name(name) is None:
-        raise LookupError(f"{name!r} is not a name of a policy: letters, digits, '_', '-' and '.' only")
+        raise LookupError(say("fault.policy_name", name=repr(name)))
     if tenant and _is_name(tenant) is None:
-        raise LookupError(f"{tenant!r} is not a name of a tenant: letters, digits, '_', '-' and '.' only")
+        raise LookupError(say("fault.tenant_name", name=repr(tenant)))
 
 
 __all__ = ["Document", "DocumentSource", "Paths", "Resolver", "check_names"]

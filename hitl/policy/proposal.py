@@ -15,7 +15,6 @@ from typing import Any, Literal
 import yaml
 
 from hitl.cards.text import one_line
-from hitl.cards.wording import say
 from hitl.policy import text
 from hitl.policy.backtest import Backtest, Shift, Suggestion
 from hitl.policy.dialects import contenox
@@ -24,6 +23,7 @@ from hitl.policy.engine import load
 from hitl.policy.model import PolicyInvalid, Problem
 from hitl.policy.ports import Document
 from hitl.policy.presets import NAMES
+from hitl.policy.wording import say
 
 _LISTS = ("rules", "forbid", "risk_rules")
 #: A comment has at most this many characters. A longer one, with a long working folder or rule's name, is cut.
@@ -44,8 +44,8 @@ def proposed(document: Document, suggestions: Sequence[Suggestion]) -> str:
     form: Literal["yaml", "json"] = "json" if document.format == "json" else "yaml"
     parsed = text.parse(document.text, name=document.origin, format=form)
     if contenox.is_contenox(parsed):
-        told = "has another system's format, in which these rules can't be written"
-        raise PolicyInvalid(document.origin, [Problem(1, "", told, "convert it first: sayso policy import contenox")])
+        told = say("fault.suggest")
+        raise PolicyInvalid(document.origin, [Problem(1, "", told, say("fault.suggest.do"))])
     own: Mapping[str, Any] = parsed.value
     taken = {rule["id"] for name in _LISTS for rule in own.get(name) or () if "id" in rule}
     rules = _rules(suggestions, taken)

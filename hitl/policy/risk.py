@@ -15,6 +15,7 @@ from itertools import islice
 from typing import Any, Final
 
 from hitl.cards.text import encodable
+from hitl.outcomes import Because, because
 from hitl.policy import values
 from hitl.policy.globs import clean
 from hitl.policy.model import PolicyCall
@@ -30,7 +31,11 @@ MEDIUM: Final = 1
 HIGH: Final = 2
 CRITICAL: Final = 3
 
+#: A risk level, and the reason for it (`hitl.outcomes.because`).
 Assessment = tuple[int, str]
+
+#: `because` for reasons with values of a call. The values repeat, and the cache takes a tenth of the time.
+_because = lru_cache(maxsize=4096)(because)
 
 _CRITICAL_VERBS = names(
     "wipe erase destroy shred obliterate nuke purge annihilate mkfs decommission deprovision "
@@ -207,21 +212,21 @@ _STOPS: Final = (
     r"|killall5\s+\S+|kill\s+(?:-\S+\s+)+-1)(?:[\s;&|)'\".@/-]|$)"
 )
 
-_PATTERNS: tuple[tuple[str, int, str], ...] = (
+_PATTERNS: tuple[tuple[str, int, Because], ...] = (
     (
         (
             r"(?i)(?:^|;)\s*(?:drop\s+(?:table|database|schema|view|index|user|role|tablespace)"
             r"|truncate(?:\s+table)?\s+\w)"
         ),
         CRITICAL,
-        "drops or empties a table",
+        Because.ARGUMENT_DROPS,
     ),
-    (r"(?i)(?:^|;)\s*delete\s+from\s+[\w.\"`\[\]]+\s*(?:;|$)", CRITICAL, "deletes every row"),
-    (r"(?i)(?:^|;)\s*(?:delete\s+from|alter\s+\w|grant\s+\w|revoke\s+\w)", HIGH, "changes or deletes data"),
+    (r"(?i)(?:^|;)\s*delete\s+from\s+[\w.\"`\[\]]+\s*(?:;|$)", CRITICAL, Because.ARGUMENT_EVERY_ROW),
+    (r"(?i)(?:^|;)\s*(?:delete\s+from|alter\s+\w|grant\s+\w|revoke\s+\w)", HIGH, Because.ARGUMENT_CHANGES_DATA),
     (
         r"(?i)(?:^|;)\s*(?:update\s+[\w.\"`\[\]]+\s+set|insert\s+into|merge\s+into|replace\s+into|create\s+\w)\b",
         MEDIUM,
-        "writes data",
+        Because.ARGUMENT_WRITES_DATA,
     ),
     (
         (
@@ -229,14 +234,18 @@ _PATTERNS: tuple[tuple[str, int, str], ...] = (
             rf"|{_FORCE}\s+{_FLAGS}{_RECURSE})\s+{_FLAGS}(?:/|~|\*|\$HOME|\.\.?)(?:[\s/*;&|]|$)"
         ),
         CRITICAL,
-        "deletes whole folders",
+        Because.ARGUMENT_FOLDERS,
     ),
-    (r"(?:^|[\s;&|(])(?:mkfs(?:\.\w+)?|wipefs|shred|fdisk)\s", CRITICAL, "erases a disk or file"),
-    (r"\bof=/dev/(?:sd|nvme|hd|vd|xvd|mmcblk|disk)", CRITICAL, "overwrites a disk"),
-    (_LOST, CRITICAL, "destroys infrastructure or stored data"),
-    (_STOPS, CRITICAL, "stops Sayso, or every process"),
-    (r"(?:^|\s)(?:--force\S*|--hard|--no-preserve-root|--purge|--delete|--no-verify)(?:\s|=|$)", HIGH, "is forced"),
-    (r"(?:^|\s)-[a-zA-Z]*(?:rf|fr|Rf|fR)[a-zA-Z]*(?:\s|$)|\brm\s+(?:-\S+\s+)*-f\b", HIGH, "is forced"),
+    (r"(?:^|[\s;&|(])(?:mkfs(?:\.\w+)?|wipefs|shred|fdisk)\s", CRITICAL, Because.ARGUMENT_ERASES),
+    (r"\bof=/dev/(?:sd|nvme|hd|vd|xvd|mmcblk|disk)", CRITICAL, Because.ARGUMENT_DISK),
+    (_LOST, CRITICAL, Because.ARGUMENT_DESTROYS),
+    (_STOPS, CRITICAL, Because.ARGUMENT_STOPS),
+    (
+        r"(?:^|\s)(?:--force\S*|--hard|--no-preserve-root|--purge|--delete|--no-verify)(?:\s|=|$)",
+        HIGH,
+        Because.ARGUMENT_FORCED,
+    ),
+    (r"(?:^|\s)-[a-zA-Z]*(?:rf|fr|Rf|fR)[a-zA-Z]*(?:\s|$)|\brm\s+(?:-\S+\s+)*-f\b", HIGH, Because.ARGUMENT_FORCED),
 )
 _MAX_VERB = 64
 _MAX_PATH = 4096
@@ -273,9 +282,9 @@ def assess_name(tool: str) -> tuple[int, str, bool]:
 
 def _assess_words(words: tuple[str, ...]) -> tuple[int, str, bool]:
     if not words:
-        return HIGH, "the tool's name says nothing", False
+        return HIGH, because(Because.NAME_NOTHING), False
     if words[0] in _LOW_VERBS and not _JOINS & set(words) and not _acts(words[-1], words):
-        return LOW, f"{words[0]!r} only reads", True
+        return LOW, because(Because.WORD_READS, repr(words[0])), True
     acting = [(level, word) for word in words if (level := _verb(word) or LOW) > LOW]
     return _acting(max(acting, key=lambda pair: pair[0]), words) if acting else _not_acting(words)
 
@@ -285,17 +294,17 @@ def _acting(strongest: tuple[int, str], words: tuple[str, ...]) -> tuple[int, st
     lost = [word for word in words if word in _LOSING_VERBS]
     large = [word for word in words if word in _LARGE_NOUNS]
     if level < CRITICAL and lost and large:
-        return CRITICAL, f"{lost[0]!r} of {large[0]!r} cannot be undone", True
-    return level, f"{word!r} {_SAYS[level]}", True
+        return CRITICAL, because(Because.WORD_LOSES, repr(lost[0]), repr(large[0])), True
+    return level, because(_BY_WORD[level], repr(word)), True
 
 
 def _not_acting(words: tuple[str, ...]) -> tuple[int, str, bool]:
     reading = [word for word in words if word in _LOW_VERBS]
     if reading:
-        return LOW, f"{reading[0]!r} only reads", True
+        return LOW, because(Because.WORD_READS, repr(reading[0])), True
     if set(words) <= _ATTRIBUTES:
-        return LOW, "it only names a property", True
-    return HIGH, "the tool is not known", False
+        return LOW, because(Because.NAME_PROPERTY), True
+    return HIGH, because(Because.TOOL_UNKNOWN), False
 
 
 def _acts(word: str, words: tuple[str, ...]) -> bool:
@@ -306,11 +315,12 @@ def _acts(word: str, words: tuple[str, ...]) -> bool:
     return len(words) > 1 and (_verb(word) or LOW) > LOW and word not in _NOUNS
 
 
-_SAYS = {
-    LOW: "only reads",
-    MEDIUM: "changes something",
-    HIGH: "acts on others or cannot easily be undone",
-    CRITICAL: "cannot be undone",
+#: The reason for a risk level that comes from a word of the tool's name.
+_BY_WORD = {
+    LOW: Because.WORD_READS,
+    MEDIUM: Because.WORD_CHANGES,
+    HIGH: Because.WORD_ACTS,
+    CRITICAL: Because.WORD_FINAL,
 }
 
 
@@ -324,10 +334,10 @@ def _verb(word: str) -> int | None:
 
 #: Kind of tool -> risk level and reason, which apply if the arguments show nothing worse.
 _KINDS: Final[Mapping[str, tuple[int, str]]] = {
-    **dict.fromkeys(("read", "list", "search", "get", "web_search", "note"), (LOW, "it only reads")),
-    **dict.fromkeys(("write", "edit", "mkdir", "copy", "move"), (MEDIUM, "it changes files")),
-    "delete": (HIGH, "it deletes files"),
-    "command": (HIGH, "it runs a command that isn't known here"),
+    **dict.fromkeys(("read", "list", "search", "get", "web_search", "note"), (LOW, because(Because.TOOL_READS))),
+    **dict.fromkeys(("write", "edit", "mkdir", "copy", "move"), (MEDIUM, because(Because.TOOL_CHANGES))),
+    "delete": (HIGH, because(Because.TOOL_DELETES)),
+    "command": (HIGH, because(Because.COMMAND_UNKNOWN)),
 }
 _EFFECTS: Final[Mapping[str, int]] = {
     "read": LOW, "query": LOW, "write": MEDIUM, "build": MEDIUM, "connect": HIGH, "delete": HIGH,
@@ -386,7 +396,7 @@ def assess(call: PolicyCall, named: Named | None = None) -> Assessment:
     if shape is not None and level != LOW:
         changed = next((path for path in _texts(args, shape.writes) if _is_system(path)), None)
         if changed is not None:
-            return CRITICAL, _changes(changed)
+            return CRITICAL, _changes(Because.TOOL_SYSTEM, changed)
     return _from_arguments(args, level, why, any_path=shape is None and level != LOW)
 
 
@@ -398,8 +408,8 @@ def _texts(args: Mapping[str, Any], names: Iterable[str]) -> Iterator[str]:
                 yield leaf
 
 
-def _changes(path: str, who: str = "it") -> str:
-    return f"{who} changes {path[:60]}, a file of the operating system"
+def _changes(what: Because, path: str) -> str:
+    return _because(what, encodable(path[:60]))
 
 
 def _is_system(text: str) -> bool:
@@ -419,10 +429,10 @@ def _assess_command(call: PolicyCall) -> Assessment:
     if not isinstance(found, Effects):
         level, why = _KINDS["command"]
         return _from_arguments(call.args, level, why)
-    level, why = _EFFECTS[found.strongest], f"the command {found.says}"
+    level, why = _EFFECTS[found.strongest], _because(Because.COMMAND, found.says)
     changed = next((use.path for use in found.uses if use.how == "write" and _is_system(use.path)), None)
     if changed is not None:
-        return CRITICAL, _changes(changed, "the command")
+        return CRITICAL, _changes(Because.COMMAND_SYSTEM, changed)
     if found.does <= _LOOKS:
         beside = {name: value for name, value in call.args.items() if name not in _COMMANDS}
         return _from_arguments(beside, level, why)
@@ -440,13 +450,13 @@ def _from_arguments(args: Mapping[str, Any], level: int, why: str, *, any_path: 
     if len(args) > _MOST_VALUES:
         args = dict(islice(args.items(), _MOST_VALUES))
         if level < HIGH:
-            level, why = HIGH, "it has more arguments than are looked at"
+            level, why = HIGH, because(Because.MANY_ARGUMENTS)
     for value in args.values():
         if type(value) is str:
             # A path of the system begins with a sign or holds a colon. This quick test saves most calls of
             # `_is_system`.
             if any_path and (not value[:1].isalnum() or ":" in value) and _is_system(value):
-                return CRITICAL, _changes(value)
+                return CRITICAL, _changes(Because.TOOL_SYSTEM, value)
             if ("-" in value or " " in value) and _suspect(value):
                 found = _matched(value, level, found)
         elif type(value) not in values.SCALARS:
@@ -462,18 +472,18 @@ def _hinted(call: PolicyCall, shape: Shape | None, named: tuple[int, str, bool])
     """
     level, why, known = named
     if disputed(call):
-        level, why = max(level, MEDIUM), "its server says that it changes something"
+        level, why = max(level, MEDIUM), because(Because.SERVER_CHANGES)
     elif shape is not None and shape.kind in _KINDS:
         return named
     _, read_only = hint(call, "readOnlyHint")
     claimed, destructive = hint(call, "destructiveHint")
     if read_only:
-        return (level, why, known) if known else (LOW, "its server says that it only reads", True)
+        return (level, why, known) if known else (LOW, because(Because.SERVER_READS), True)
     given = "destructiveHint" in (call.annotations or {})
     if level < HIGH and given and claimed:
-        return HIGH, "its server says that it is destructive", known
+        return HIGH, because(Because.SERVER_DESTROYS), known
     if level == MEDIUM and destructive:
-        return HIGH, "its server does not say that it is harmless", known
+        return HIGH, because(Because.SERVER_SILENT), known
     return level, why, known
 
 
@@ -488,7 +498,7 @@ def _named_action(args: Mapping[str, Any]) -> Assessment | None:
                 level, _, known = _assess_words(tokens(value))
                 if not known:
                     continue
-            return level, f"the argument {key!r} says {word!r}"
+            return level, _because(Because.ARGUMENT, repr(key), repr(word))
     return None
 
 
@@ -496,11 +506,11 @@ def _inside(value: Any, level: int, found: Assessment | None, *, any_path: bool)
     if isinstance(value, list | tuple | Mapping):
         for leaf in values.leaves(value, most=_MOST_VALUES):
             if any_path and type(leaf) is str and _is_system(leaf):
-                found = CRITICAL, _changes(leaf)
+                found = CRITICAL, _changes(Because.TOOL_SYSTEM, leaf)
             elif type(leaf) is str and _suspect(leaf):
                 found = _matched(leaf, level, found)
             elif leaf is values.CUT and (found[0] if found else level) < HIGH:
-                found = HIGH, "it has more values than are looked at"
+                found = HIGH, because(Because.MANY_VALUES)
     return found
 
 
@@ -559,5 +569,5 @@ def _matched(text: str, level: int, found: Assessment | None) -> Assessment | No
     for at in sorted(_search()(encodable(text[:_MOST_READ])) or ()):
         _, raised, why = _PATTERNS[at]
         if raised > (found[0] if found else level):
-            found = raised, f"an argument {why}"
+            found = raised, str(why)
     return found

@@ -15,6 +15,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from hitl.policy.model import PolicyInvalid, Problem
+from hitl.policy.wording import say
 from hitl.proof.canonical import pointer_below
 
 Format = Literal["yaml", "json"]
@@ -70,7 +71,7 @@ def parse(text: str, *, name: str, format: Format | None = None) -> ParsedDocume
     """
     parsed = ParsedDocument()
     if len(text) > MAX_TEXT:
-        raise PolicyInvalid(name, [Problem(1, "", f"is longer than {MAX_TEXT} characters")])
+        raise PolicyInvalid(name, [Problem(1, "", say("fault.text.long", most=MAX_TEXT))])
     try:
         if (format or sniff(text)) == "json":
             parsed.format = "json"
@@ -80,7 +81,7 @@ def parse(text: str, *, name: str, format: Format | None = None) -> ParsedDocume
     except _Broken as broken:
         parsed.problems.append(broken.problem)
     except RecursionError:
-        parsed.problems.append(Problem(1, "", "is too deeply nested"))
+        parsed.problems.append(Problem(1, "", say("fault.text.deep")))
     if parsed.problems:
         raise PolicyInvalid(name, parsed.problems)
     return parsed
@@ -98,7 +99,7 @@ class _Json:
     def document(self) -> None:
         self.parsed.value = self.value("", 0)
         if self.peek():
-            raise self.broken("text after the end of the document")
+            raise self.broken(say("fault.json.after"))
 
     def broken(self, message: str) -> _Broken:
         return _Broken(self.line(), message)
@@ -113,12 +114,12 @@ class _Json:
 
     def expect(self, char: str) -> None:
         if self.peek() != char:
-            raise self.broken(f"{char!r} expected")
+            raise self.broken(say("fault.json.expected", char=repr(char)))
         self.at += 1
 
     def value(self, path: str, depth: int) -> Any:
         if depth > MAX_DEPTH:
-            raise self.broken("too deeply nested")
+            raise self.broken(say("fault.json.deep"))
         first = self.peek()
         self.parsed.lines[path] = self.line()
         if first == "{":
@@ -134,10 +135,10 @@ class _Json:
             if found:
                 self.expect(",")
             if self.peek() != '"':
-                raise self.broken("a key in quotes expected")
+                raise self.broken(say("fault.json.key"))
             key = self.string()
             if key in found:
-                raise self.broken(f"the key {key!r} is given twice")
+                raise self.broken(say("fault.text.twice", key=repr(key)))
             self.expect(":")
             found[key] = self.value(pointer_below(path, key), depth + 1)
         self.at += 1
@@ -157,9 +158,9 @@ class _Json:
         try:
             found, self.at = json.decoder.scanstring(self.text, self.at + 1)  # type: ignore[attr-defined]
         except ValueError as error:
-            raise self.broken("the text in quotes is not complete") from error
+            raise self.broken(say("fault.json.text")) from error
         if re.search("[\ud800-\udfff]", found):
-            raise self.broken("a text holds half a character (a lone surrogate)")
+            raise self.broken(say("fault.json.surrogate"))
         return str(found)
 
     def scalar(self) -> Any:
@@ -169,7 +170,7 @@ class _Json:
                 return meaning
         found = _NUMBER.match(self.text, self.at)
         if found is None or len(found.group()) > _MAX_DIGITS:
-            raise self.broken("a value expected")
+            raise self.broken(say("fault.json.value"))
         self.at = found.end()
         return Decimal(found.group()) if found.group(1) or found.group(2) else int(found.group())
 
@@ -182,9 +183,9 @@ def _yaml(text: str, parsed: ParsedDocument) -> None:
         events = iter(list(yaml.parse(text, Loader=loader)))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise _Broken(mark.line + 1 if mark else 1, f"is not YAML: {error.problem or error.context}") from error
+        raise _Broken(mark.line + 1 if mark else 1, say("fault.yaml", why=error.problem or error.context)) from error
     except (yaml.YAMLError, UnicodeError) as error:
-        raise _Broken(1, f"is not YAML: {error}") from error
+        raise _Broken(1, say("fault.yaml", why=error)) from error
     builder = _Yaml(events, parsed)
     builder.document()
 
@@ -202,19 +203,19 @@ class _Yaml:
             if type(event).__name__ == "DocumentStartEvent":
                 documents += 1
                 if documents > 1:
-                    raise _Broken(event.start_mark.line + 1, "a second document begins here")
+                    raise _Broken(event.start_mark.line + 1, say("fault.yaml.second"))
                 self.parsed.value = self.value(next(self.events), "", 0)
 
     def value(self, event: Any, path: str, depth: int) -> Any:
         line = event.start_mark.line + 1
         self.parsed.lines[path] = line
         if depth > MAX_DEPTH:
-            raise _Broken(line, "is too deeply nested")
+            raise _Broken(line, say("fault.text.deep"))
         kind = type(event).__name__
         if kind == "AliasEvent" or getattr(event, "anchor", None):
-            raise _Broken(line, "anchors and aliases are not read", "write the entry out")
+            raise _Broken(line, say("fault.yaml.anchor"), say("fault.do.write_entry"))
         if getattr(event, "tag", None):
-            raise _Broken(line, f"the tag {event.tag} is not read", "leave it out")
+            raise _Broken(line, say("fault.yaml.tag", tag=event.tag), say("fault.do.leave_out"))
         if kind == "MappingStartEvent":
             return self.mapping(path, depth)
         return self.sequence(path, depth) if kind == "SequenceStartEvent" else _scalar(event)
@@ -224,12 +225,12 @@ class _Yaml:
         while type(event := next(self.events)).__name__ != "MappingEndEvent":
             line = event.start_mark.line + 1
             if type(event).__name__ != "ScalarEvent" or event.anchor or event.tag:
-                raise _Broken(line, "a key must be a plain text")
+                raise _Broken(line, say("fault.yaml.key"))
             key = event.value
             if key in found:
-                raise _Broken(line, f"the key {key!r} is given twice")
+                raise _Broken(line, say("fault.text.twice", key=repr(key)))
             if key == "<<" and event.style in (None, ""):
-                raise _Broken(line, "merge keys are not read", "write the entries out")
+                raise _Broken(line, say("fault.yaml.merge"), say("fault.do.write_entries"))
             found[key] = self.value(next(self.events), pointer_below(path, key), depth + 1)
             self.parsed.lines[pointer_below(path, key)] = line
         return found

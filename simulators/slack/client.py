@@ -120,7 +120,9 @@ class SlackTerminal(Terminal[User]):
             newest = message.bot_id and (not button or wanted in " ".join(message.labels).lower())
             if meant if number else newest:
                 return message, rest
-        raise ControlError("there is no such message")
+        raise ControlError(
+            f"there is no such message in {self.place}; `show` prints all, `in ...` chooses another place"
+        )
 
     async def _mention(self, person: User, words: list[str]) -> None:
         await self.server.mention(person, self._room(person), " ".join(words))

@@ -1,13 +1,14 @@
 """A text client: act as people on a running server by typed lines, and see what they see.
 
-alice: yes                 write (in private to the bot, or in the chat that `in` chose)
-alice press 12 Approve     press a button of message 12 (without a number: of the newest with it)
-alice reply 12 no, wait    answer message 12 (without a number: the bot's newest)
-alice react 12 thumbs      react (thumbs, down, ok, heart, fire, eyes, or an emoji; the same without a number)
-alice edit 12 text         change one's message
-alice forward 12 Ops       forward it to a chat
-alice block / unblock      block the bot
+ada: yes                   write (in private to the bot, or in the chat that `in` chose)
+ada press 12 Approve       press a button of message 12 (without a number: of the newest with it)
+ada reply 12 no, wait      answer message 12 (without a number: the bot's newest)
+ada react 12 thumbs        react (thumbs, down, ok, heart, fire, eyes, or an emoji; the same without a number)
+ada edit 12 text           change one's message
+ada forward 12 Ops         forward it to a chat
+ada block / unblock        block the bot
 in Ops / in private        choose the chat to act in
+remove / add               take the bot out of the chosen chat, or put it back
 promote / demote           make the bot an administrator of the chosen chat, or none
 show                       print all chats
 advance 150                move the clock
@@ -37,7 +38,7 @@ EMOJI: Final = {
     "fire": "\N{FIRE}",
     "eyes": "\N{EYES}",
 }
-PEOPLE: Final = ("Alice", "Bob")
+PEOPLE: Final = ("Ada", "Ben")
 
 
 class TelegramTerminal(Terminal[User]):
@@ -59,7 +60,12 @@ class TelegramTerminal(Terminal[User]):
             "block": self._block,
             "unblock": self._unblock,
         }
-        self._orders |= {"promote": self._promote, "demote": self._demote}
+        self._orders |= {
+            "promote": self._promote,
+            "demote": self._demote,
+            "remove": self._remove,
+            "add": self._add,
+        }
 
     def look(self) -> None:
         """Print what was not printed yet."""
@@ -120,6 +126,12 @@ class TelegramTerminal(Terminal[User]):
     async def _demote(self, _words: list[str]) -> None:
         await self.server.demote(self.place, self._bot)
 
+    async def _remove(self, _words: list[str]) -> None:
+        await self.server.kick(self.place, self._bot)
+
+    async def _add(self, _words: list[str]) -> None:
+        await self.server.add_bot(self.place, self._bot)
+
     @property
     def _bot(self) -> Bot:
         return next(iter(self.server.world.bots.values()))
@@ -165,7 +177,7 @@ def _newest_of_bots(room: Chat) -> Message | None:
 
 def _found(message: Message | None) -> Message:
     if message is None:
-        raise ControlError("there is no such message")
+        raise ControlError("there is no such message here; `in ...` chooses another chat, `show` prints all")
     return message
 
 
@@ -173,7 +185,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     made = parser(
         "telegram",
         "A Telegram server of ours on loopback, with people to act as.",
-        "--person Alice --person Bob --group Ops",
+        "--person Ada --person Ben --group Ops",
     )
     made.add_argument("--token", default="", help="of the bot (default: made up)")
     made.add_argument("--group", default="", metavar="TITLE", help="a supergroup with all of them")

@@ -380,9 +380,26 @@ HOST = (
 
 
 def hosted(line: str, number: str) -> subprocess.Popen[bytes]:
-    """A host of its own that asks by the installed command. It has a group of its own, with all that it starts."""
+    """A host of its own that asks by the installed command. It has a session of its own, with all that it starts."""
     event = json.dumps(numbered("claude-code", number))
     return subprocess.Popen([sys.executable, "-c", HOST, line, event], start_new_session=True)
+
+
+def kill_session(host: subprocess.Popen[bytes]) -> None:
+    """Kill a host and all that it started. `timeout` and the hook have another process group than the host.
+
+    All processes stop before the first one ends, so that the hook can't notice the end of the host.
+    """
+    found = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+    session = []
+    for pid in found:
+        with suppress(ProcessLookupError):
+            session += [pid] * (os.getsid(pid) == host.pid)
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in session:
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+    host.wait()
 
 
 def asked_by(service: Installation, session: str) -> dict[str, Any]:
@@ -416,8 +433,7 @@ def test_a_yes_to_a_hook_that_was_killed_says_that_nothing_ran(service: Installa
     """The service notices the end of the connection, waits whether somebody comes back, and then tells the approver."""
     host = hosted(line(service, "claude-code"), "killed")
     call = asked_by(service, "claude-code")
-    os.killpg(host.pid, signal.SIGKILL)
-    host.wait()
+    kill_session(host)
     service.call("decide", target=call["ref"], verb="approve")
     until(lambda: "lapsed" == service.status(call["ref"]), "the end of the call")
     shown = service.call("card", target=call["ref"])["card"]["outcome"]

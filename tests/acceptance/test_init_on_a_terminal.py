@@ -65,6 +65,15 @@ def test_it_ends_with_the_checks(tmp_path: Path, lines: str) -> None:
     assert not {"telegram", "slack", "http", "mcp"} & written(tmp_path).keys()
 
 
+def test_another_word_than_a_number_is_answered_and_never_repeated(tmp_path: Path) -> None:
+    """Somebody may paste the bot's token there, because the line above says where it goes."""
+    _, shown = typed(tmp_path, "n\n1\n7100000001:secret-of-the-bot\n\n")
+    after = shown.partition(say("init.choose.other", last=5))
+
+    assert after[1]
+    assert "secret-of-the-bot" not in after[2]
+
+
 def test_options_about_people_leave_nothing_to_ask(tmp_path: Path) -> None:
     """So a script at a terminal goes through."""
     status, shown = typed(tmp_path, "", "--approver", "local:4321")

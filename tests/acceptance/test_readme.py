@@ -81,12 +81,11 @@ def test_the_first_screen_shows_the_demo_the_tests_and_a_picture() -> None:
     assert first.count("\n") < 50
 
 
-def test_the_transcript_is_real(tmp_path: Path) -> None:
+def test_the_transcript_is_real() -> None:
     """The lines behind `>` go in; all others come out, in this order."""
-    (tmp_path / "notes.txt").write_text("Buy milk.\n")
     typed = [line.removeprefix("> ") for line in shown() if line.startswith("> ")]
     done = subprocess.run(
-        [Path(sys.executable).with_name("sayso"), "demo", "--workspace", tmp_path],
+        [Path(sys.executable).with_name("sayso"), "demo"],
         input="\n".join(typed) + "\n",
         capture_output=True,
         text=True,
@@ -94,7 +93,6 @@ def test_the_transcript_is_real(tmp_path: Path) -> None:
     )
 
     assert settled([line for line in shown() if not line.startswith("> ")]) == settled(done.stdout.splitlines())
-    assert not (tmp_path / "notes.txt").exists()
 
 
 def test_both_users_of_the_example_reach_the_service(tmp_path: Path) -> None:

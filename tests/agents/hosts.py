@@ -198,7 +198,7 @@ class Bench:
     def command(self) -> Path:
         """The file that names the hook's Python."""
         beside = getattr(module(self.name), "BESIDE", None)
-        return self.settings.with_name(beside) if beside else self.settings
+        return self.settings.parent / beside if beside else self.settings
 
     @property
     def marker(self) -> Path:
@@ -212,15 +212,25 @@ class Bench:
         plain = {"TERM": "dumb", "LANG": "C.UTF-8", "PYTHONPATH": str(self.project)}
         return {**home, **plain, **self.host.environment(self.model)}
 
-    def install(self, socket: Path, wait_s: int = 120) -> None:
-        """Install the hook. The host's version is looked at."""
+    def install(self, socket: Path, *options: str, wait_s: int = 120) -> None:
+        """Install the hook, with further options of `sayso-hooks install`. The host's version is looked at."""
         words = ["install", self.name, "--socket", str(socket), "--uid", str(os.getuid()), "--wait", str(wait_s)]
         subprocess.run(
-            [sys.executable, "-I", "-m", "sayso_client.hooks.installing", *words, "--yes"],
+            [sys.executable, "-I", "-m", "sayso_client.hooks.installing", *words, *options, "--yes"],
             env=self.surroundings,
             check=True,
             stdout=subprocess.DEVNULL,
         )
+
+    def replace_python(self, script: str | None) -> None:
+        """Let the installed command start this shell script in place of its Python, or a program that doesn't exist."""
+        program = self.folder / "python"
+        if script is not None:
+            program.write_text(f"#!/bin/sh\n{script}\n")
+            program.chmod(0o755)
+        text = self.command.read_text()
+        python = text[: text.index(" -I -m sayso_client.hooks")].rpartition(" ")[2].rpartition("(")[2]
+        self.command.write_text(text.replace(f"{python} -I", f"{program} -I"))
 
     def start(self) -> subprocess.Popen[str]:
         """Start the host."""

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sayso_client.hooks import codex
-from tests.acceptance.installation import Installation, until
+from sayso_client.hooks.installing import checked
+from tests.acceptance.installation import SAYSO, Installation, until
 from tests.acceptance.making import Maker, install, maker
-from tests.agents.hosts import HOSTS, Bench
+from tests.agents.hosts import HOSTS, LIMIT_S, Bench
 from tests.agents.model import serving
 from tests.hook_service import trust
 
@@ -135,17 +140,77 @@ BROKEN = {
 def test_a_call_does_not_run_where_the_hook_is_broken(service: Installation, bench: Bench, how: str) -> None:
     """Its Python is gone, or something else stands in its place."""
     bench.install(service.socket, wait_s=30)
-    program = bench.folder / "python"
-    if script := BROKEN[how]:
-        program.write_text(f"#!/bin/sh\n{script}\n")
-        program.chmod(0o755)
-    text = bench.command.read_text()
-    start = text.index(" -I -m sayso_client.hooks")
-    python = text[:start].rpartition(" ")[2].rpartition("(")[2]
-    bench.command.write_text(text.replace(f"{python} -I", f"{program} -I"))
+    bench.replace_python(BROKEN[how])
     bench.ended(bench.start())
 
     assert not bench.marker.exists()
+
+
+@pytest.mark.parametrize("output", [">&-", ">/dev/full"])
+def test_a_call_does_not_run_if_its_hook_cannot_write_the_answer(
+    service: Installation, bench: Bench, output: str
+) -> None:
+    """The policy allows the listing. But the hook's output is closed, or goes to a full disk."""
+    bench.install(service.socket, wait_s=30)
+    bench.replace_python(f'exec {shlex.quote(sys.executable)} "$@" {output}')
+    bench.model.tool, bench.model.args = bench.host.tool("ls")
+    bench.ended(bench.start())
+
+    assert "here.txt" not in "".join(bench.model.told)
+
+
+@contextmanager
+def small_disk(service: Installation) -> Iterator[Path]:
+    """Start the service with its state on a disk of 8 MB of its own. Yield the state folder, as the service sees it."""
+    kept = service.root / "kept"
+    service.state.rename(kept)
+    service.state.mkdir()
+    script = 'mount -t tmpfs -o size=8m tmpfs "$0" && cp -a "$1"/. "$0" && shift && exec "$@"'
+    mounted = ["unshare", "--mount", "sh", "-c", script, str(service.state), str(kept)]
+    words = [*mounted, str(SAYSO), "run", "--config", str(service.config)]
+    with subprocess.Popen(words, env=service.surroundings(), cwd=service.root, stderr=subprocess.DEVNULL) as process:
+        try:
+            until(service.answers, "the service to answer")
+            yield Path(f"/proc/{process.pid}/root{service.state}")
+        finally:
+            process.kill()
+
+
+@pytest.mark.skipif(os.getuid() != 0 or shutil.which("unshare") is None, reason="only root can mount a small disk")
+@pytest.mark.parametrize("full", [True, False])
+def test_a_call_does_not_run_if_the_service_has_a_full_disk(
+    install: Callable[..., Installation], bench: Bench, *, full: bool
+) -> None:
+    """The service can't record the listing that the policy allows, so it doesn't allow the listing."""
+    service = install()
+    with small_disk(service) as state:
+        if full:
+            with suppress(OSError), (state / "filler").open("wb", buffering=0) as filler:
+                while filler.write(bytes(1 << 12)):
+                    pass
+        bench.install(service.socket, wait_s=30)
+        bench.model.tool, bench.model.args = bench.host.tool("ls")
+        bench.ended(bench.start())
+
+    assert ("here.txt" in "".join(bench.model.told)) is not full
+
+
+def test_claude_code_gets_the_answer_after_a_deferred_call(service: Installation, tmp_path: Path) -> None:
+    """The headless run ends while the call is pending. A resumed run gets the approval, and the tool runs once."""
+    if not HOSTS["claude-code"].program.exists():
+        pytest.skip("claude-code isn't installed: make thirdparty-agents")
+    with serving() as model:
+        bench = Bench("claude-code", tmp_path, model)
+        bench.install(service.socket, "--defer", wait_s=30)
+        first = json.loads(bench.ended(bench.start()))
+        (call,) = service.call("pending")["calls"]
+        ran_early = bench.marker.exists()
+        service.call("decide", target=call["ref"], verb="approve")
+        bench.host = replace(bench.host, arguments=[*bench.host.arguments, "--resume", first["session_id"]])
+        bench.ended(bench.start())
+
+    assert (False, True) == (ran_early, bench.marker.exists())
+    assert 1 == model.asked
 
 
 @pytest.mark.parametrize("trusted", [True, False])
@@ -205,6 +270,64 @@ def test_codexs_managed_hook_asks_whatever_its_user_says(
         bench.ended(process)
 
     assert bench.marker.exists() is (verb == "approve")
+
+
+#: Changes of the plugin's program with which OpenClaw doesn't start.
+BROKEN_PLUGINS: dict[str, Callable[[Path], object]] = {
+    "missing": lambda program: program.unlink(),
+    "syntax": lambda program: program.write_text("export default {"),
+    "start": lambda program: program.write_text('export default { id: "sayso", register() { throw new Error() } }'),
+}
+#: Changes of OpenClaw's `plugins` with which it doesn't load ours.
+SWITCHES = ({"enabled": False}, {"deny": ["sayso"]}, {"allow": ["other"]}, {"entries": {"sayso": {"enabled": False}}})
+
+
+def switch(bench: Bench, change: dict[str, Any]) -> None:
+    """Change OpenClaw's settings."""
+    document = json.loads(bench.settings.read_text())
+    bench.settings.write_text(json.dumps({**document, "plugins": document["plugins"] | change}))
+
+
+#: Changes with which OpenClaw runs every tool.
+UNLOADED: dict[str, Callable[[Bench], object]] = {
+    "folder": lambda bench: shutil.rmtree(bench.command.parent),
+    "manifest": lambda bench: (bench.command.parent / "openclaw.plugin.json").unlink(),
+    **{json.dumps(change): partial(switch, change=change) for change in SWITCHES},
+}
+
+
+@pytest.fixture
+def clawed(service: Installation, tmp_path: Path) -> Iterator[Bench]:
+    """OpenClaw with its plugin."""
+    if not HOSTS["openclaw"].program.exists():
+        pytest.skip("openclaw isn't installed: make thirdparty-agents")
+    with serving() as model:
+        bench = Bench("openclaw", tmp_path, model)
+        bench.install(service.socket)
+        yield bench
+
+
+@pytest.mark.parametrize("how", BROKEN_PLUGINS)
+def test_openclaw_does_not_start_with_a_broken_plugin(clawed: Bench, how: str) -> None:
+    """It ends before it asks its model for anything."""
+    BROKEN_PLUGINS[how](clawed.command)
+    process = clawed.start()
+    printed = process.communicate(timeout=LIMIT_S)[0]
+
+    assert (1, 0) == (process.returncode, clawed.model.asked), printed
+    assert not clawed.marker.exists()
+
+
+@pytest.mark.parametrize("how", UNLOADED)
+def test_openclaw_runs_every_tool_without_its_plugin_and_doctor_is_red(clawed: Bench, how: str) -> None:
+    """OpenClaw takes a missing plugin for an old setting. Only the check of the hook notices."""
+    before = {state for state, _ in checked("openclaw", clawed.settings)}
+    UNLOADED[how](clawed)
+    after = {state for state, _ in checked("openclaw", clawed.settings)}
+    clawed.ended(clawed.start())
+
+    assert clawed.marker.exists()
+    assert (False, True) == ("red" in before, "red" in after)
 
 
 def test_opencode_runs_nothing_where_its_plugin_is_gone(service: Installation, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from bot.cli.main import application
 from bot.errors import SettingsError
 from bot.settings import load
+from hitl.policy.operators import OPERATORS
 from tests.hitl.cards.test_wording import constants
 from tests.pseudo import outside, speak_in_commands
 
@@ -139,9 +140,52 @@ def test_an_error_of_the_settings_is_in_the_catalogue(text: str, tmp_path: Path)
 OTHERS = ("Expected after key in key value pair at line column missing or", "json text off low medium high")
 
 
+def test_the_faults_of_a_policy_are_in_the_catalogue(tmp_path: Path) -> None:
+    """`policy check` prints the faults of a document, its remedies, and probable mistakes."""
+    file = tmp_path / "p.yaml"
+    keys = "yaml document ab allow approve low medium high critical"
+    faulty = "version: 1\nrules:\n  - {tool: a b, acton: deny, action: denny, risk: 3, when: [{op: is}]}\ncards: 3\n"
+    doubtful = "version: 1\nrules:\n  - {tool: a, action: allow}\n  - {tool: a, action: deny}\n"
+    for text in (faulty, doubtful, "version: 1\nversion: 1\n", "a: *b\n", "[]\n"):
+        file.write_text(text)
+        told = said("policy", "check", str(file))
+
+        assert told
+        assert [] == outside(told, [keys, str(tmp_path), *re.findall("[a-z]+", text), *OPERATORS]), text
+
+
+def test_the_explanation_of_a_verdict_is_in_the_catalogue(tmp_path: Path) -> None:
+    """`policy explain` prints the reason of the verdict, and the answer of each condition."""
+    file = tmp_path / "p.yaml"
+    rules = (
+        "{id: aa, tool: other, action: deny}",
+        "{id: bb, action: deny, when: [{key: path, op: eq, value: xx}, {key: gone, op: eq, value: 1}]}",
+        "{id: cc, action: deny, when: [{not: {key: command, op: command_blacklist, value: ls}}]}",
+        "{id: dd, action: approve, risk: high}",
+    )
+    file.write_text("version: 1\nrules:\n" + "".join(f"  - {rule}\n" for rule in rules))
+    arguments = '{"path": "notes", "command": "ls"}'
+    told = said("policy", "explain", str(file), "--tool", "look", "--args", arguments)
+
+    assert len(rules) < len(told)
+    assert [] == outside(
+        told, [*re.findall("[a-z]+", f"{rules} {arguments}"), "matched rule programs rules yes no cannot tell"]
+    )
+
+
 #: The files whose sentences are all in a catalogue. `_WORDS` finds a text of them that isn't: the names of checks are
 #: shorter.
-SPEAKING = ("bot/doctor/*.py", "bot/settings.py", "adapters/*/checks.py")
+SPEAKING = (
+    "bot/doctor/*.py",
+    "bot/settings.py",
+    "adapters/*/checks.py",
+    *(
+        f"hitl/policy/{name}.py"
+        for name in ("compose", "engine", "expectations", "explain", "globs", "grammar", "text")
+    ),
+    "hitl/policy/dialects/[!o]*.py",
+    "hitl/policy/operators/[!s]*.py",
+)
 _WORDS = re.compile(r"([A-Za-z][a-z']*[,;:]? ){3}[a-z]+")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -18,6 +19,7 @@ from bot.errors import SettingsError
 from bot.policies import SETTLES_S, Policies
 from bot.settings import load
 from hitl.call import Action, Mode, PolicyCall
+from hitl.policy.wording import say
 from tests.sentences import says
 
 DENIES = "version: 1\ndefault_action: deny\n"
@@ -94,7 +96,7 @@ def test_the_first_folder_wins(folder: Path, write: Callable[..., Path], tmp_pat
         ("team", BROKEN, 0o644, r"team\.yaml: line 3: .*'tol' is not a key"),
         ("team", DENIES, 0o666, "writable by others"),
         ("default", DENIES, 0o644, "has the name of the preset default"),
-        ("../team", None, 0o644, "is not a name of a policy"),
+        ("../team", None, 0o644, re.escape(say("fault.policy_name", name=repr("../team")))),
     ],
 )
 def test_what_cannot_be_used_is_said(folder: Path, name: str, text: str | None, mode: int, said: str) -> None:

@@ -171,6 +171,15 @@ def test_a_value_of_the_wrong_kind_is_told_in_plain_words(file: Path, text: str,
         load(file)
 
 
+def test_a_key_that_is_there_twice_is_named(file: Path) -> None:
+    """And the line, but not its value, which may be a secret."""
+    file.write_text('approvers = []\nroutes = []\napprovers = ["hidden"]\n')
+    with pytest.raises(SettingsError) as caught:
+        load(file)
+
+    assert says(str(caught.value), "setting.toml.twice", path=file, key="approvers", line=3)
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     """With the way to write one."""
     with pytest.raises(SettingsError, match="sayso init"):

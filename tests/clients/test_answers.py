@@ -25,7 +25,7 @@ ARGS = {"amount": 5}
 
 
 class Wire:
-    """A scripted HTTP server: each request gets the next answer, (status, document or bytes), the last one for ever.
+    """A scripted HTTP server. Each request gets the next answer: (status, document or bytes). The last answer repeats.
 
     With the status 0 it interrupts this process and says nothing.
     """

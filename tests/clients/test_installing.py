@@ -24,7 +24,7 @@ from tests.sentences import says
 
 HOSTS = ["claude-code", "codex", "copilot", "gemini", "openclaw", "opencode", "qwen"]
 #: The hosts whose settings hold the command itself.
-HOOKED = [host for host in HOSTS if host != "opencode"]
+HOOKED = [host for host in HOSTS if host not in {"openclaw", "opencode"}]
 OTHERS: dict[str, str] = {
     "claude-code": '{"model": "opus",\n  "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "http"}]}]}}',
     "codex": 'model = "o5"  # mine\n\n[tui]\nnotifications = true\n',
@@ -82,7 +82,7 @@ def test_what_is_taken_out_leaves_the_settings_as_they_were(tmp_path: Path, host
         assert OTHERS[host] == file.read_text()
 
 
-@pytest.mark.parametrize("host", [host for host in HOOKED if host != "openclaw"])
+@pytest.mark.parametrize("host", HOOKED)
 def test_what_was_there_stays_beside_the_hook(tmp_path: Path, host: str) -> None:
     """Other hooks and other settings are as they were."""
     file = tmp_path / "settings"
@@ -143,14 +143,14 @@ def test_installing_again_keeps_the_backup_of_what_was_there(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "before",
     [
-        {"plugins": {"allow": [], "load": {"paths": ["/srv/other/openclaw_plugin"]}}},
+        {"plugins": {"allow": [], "load": {"paths": ["/srv/other/plugin"]}}},
         {"plugins": {}},
         {"plugins": {"load": {"paths": []}, "entries": {}}},
     ],
     ids=str,
 )
 def test_removal_keeps_the_empty_parts_and_other_plugins_of_openclaw(tmp_path: Path, before: dict[str, Any]) -> None:
-    """Also if the settings were changed after the installation. Another plugin may have a folder of the same name."""
+    """Also if the settings were changed after the installation."""
     file = tmp_path / "openclaw.json"
     file.write_text(json.dumps(before))
     install("openclaw", file)
@@ -600,7 +600,7 @@ def test_no_wait_is_longer_than_the_host_takes(tmp_path: Path, capsys: pytest.Ca
     """OpenClaw ends a call after ten minutes, when an approval must find nobody who waits."""
     install("openclaw", tmp_path / "settings", "--wait", "3600")
 
-    assert "--patience 590" in (tmp_path / "settings").read_text()
+    assert "--patience 590" in (tmp_path / openclaw.BESIDE).read_text()
     assert "600" in capsys.readouterr().err
 
 
@@ -627,13 +627,14 @@ def test_a_hook_that_is_gone_or_broken_is_red(tmp_path: Path) -> None:
 
 
 def test_openclaws_other_plugins_stay(tmp_path: Path) -> None:
-    """Ours joins the lists of those that are loaded and allowed."""
-    file = tmp_path / "openclaw.json"
+    """Our plugin joins the lists of the plugins that are loaded and allowed."""
+    file = tmp_path / "a folder" / "openclaw.json"
+    file.parent.mkdir()
     file.write_text(OTHERS["openclaw"])
     install("openclaw", file)
     document = json.loads(file.read_text())
 
-    assert ["/x", openclaw.PLUGIN] == document["plugins"]["load"]["paths"]
+    assert ["/x", str(file.parent / "sayso_client.hooks")] == document["plugins"]["load"]["paths"]
     assert (["other", "sayso"], {"port": 1}) == (document["plugins"]["allow"], document["gateway"])
 
 
@@ -665,22 +666,38 @@ BROKEN = ("// it isn't JSON: sayso_client.hooks", '{"plugins": {"allow": null}, 
 def test_settings_that_cannot_be_read_are_an_error_of_the_check_too(tmp_path: Path, broken: str) -> None:
     """It names the file. `sayso doctor` shows it as red, and looks at the other hooks."""
     file = tmp_path / "openclaw.json"
+    install("openclaw", file)
     file.write_text(broken)
 
     with pytest.raises(ClientError, match=str(file)):
         checked("openclaw", file)
 
 
-def test_an_openclaw_with_the_plugin_of_another_installation_loads_it(tmp_path: Path) -> None:
-    """The hook may be in an environment of its own, while another one looks."""
-    file, elsewhere = tmp_path / "openclaw.json", tmp_path / "sayso_client" / "hooks" / "openclaw_plugin"
-    elsewhere.mkdir(parents=True)
+def test_installing_again_replaces_openclaws_plugin_of_an_earlier_version(tmp_path: Path) -> None:
+    """OpenClaw wouldn't start with two plugins of the same name. The earlier plugin was in the hook's package."""
+    file = tmp_path / "openclaw.json"
+    earlier = {"load": {"paths": ["/venv/sayso_client/hooks/openclaw_plugin"]}, "entries": {"sayso": {"config": {}}}}
+    file.write_text(json.dumps({"plugins": earlier}))
     install("openclaw", file)
-    text = file.read_text().replace(openclaw.PLUGIN, str(elsewhere))
+    plugins = json.loads(file.read_text())["plugins"]
 
-    assert openclaw.off(text) is None
-    elsewhere.rmdir()
-    assert openclaw.off(text)
+    assert [str(tmp_path / "sayso_client.hooks")] == plugins["load"]["paths"]
+    assert {"sayso": {"enabled": True}} == plugins["entries"]
+
+
+@pytest.mark.parametrize("name", openclaw.beside("", 0))
+def test_an_openclaw_whose_plugin_was_changed_is_red(tmp_path: Path, service: Path, name: str) -> None:
+    """Each file of the plugin counts. Installing again repairs the plugin, and removing leaves nothing."""
+    file = tmp_path / "openclaw.json"
+    reach("openclaw", file, service)
+    assert "red" not in {state for state, _ in checked("openclaw", file)}
+    (tmp_path / name).unlink()
+    assert "red" in {state for state, _ in checked("openclaw", file)}
+
+    reach("openclaw", file, service)
+    assert "red" not in {state for state, _ in checked("openclaw", file)}
+    assert 0 == install("openclaw", file, action="remove")
+    assert not (tmp_path / "sayso_client.hooks").exists()
 
 
 def permission(**document: Any) -> Any:

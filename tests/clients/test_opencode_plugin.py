@@ -43,7 +43,7 @@ console.log(JSON.stringify({ thrown, answered: answered.map((answer) => [answer.
 def judged(folder: Path, script: str, *how: str, wait_s: int = 60) -> dict[str, Any]:
     """What the plugin does where the command is this shell script."""
     plugin, harness = folder / "plugin.mjs", folder / "harness.mjs"
-    plugin.write_text(opencode.beside(script, wait_s))
+    plugin.write_text(opencode.beside(script, wait_s)[opencode.BESIDE])
     harness.write_text(HARNESS)
     done = subprocess.run(
         [str(NODE), harness, plugin.as_uri(), *how], capture_output=True, text=True, timeout=PATIENCE_S, check=True
@@ -99,7 +99,7 @@ def test_whatever_else_the_command_does_is_thrown(tmp_path: Path, script: str) -
 
 
 def test_a_command_that_hangs_is_killed(tmp_path: Path) -> None:
-    """OpenCode itself would wait for ever."""
+    """OpenCode itself has no limit for this wait."""
     assert judged(tmp_path, "exec sleep 600", wait_s=1)["thrown"]
 
 

@@ -9,10 +9,25 @@ import pytest
 from hitl.cards.languages import LANGUAGES
 from hitl.cards.wording import ENGLISH, sentence
 from hitl.errors import NotApprover
-from hitl.outcomes import Doubt, Fact, Noted, Refusal, Told, Unfit, fact, kept, noted, unkept
+from hitl.outcomes import (
+    Because,
+    Doubt,
+    Fact,
+    Noted,
+    Refusal,
+    Told,
+    Unfit,
+    because,
+    fact,
+    kept,
+    noted,
+    revised,
+    unkept,
+)
+from tests.reasons import REASONS
 
 
-@pytest.mark.parametrize("facts", [Refusal, Told, Doubt, Noted, Unfit])
+@pytest.mark.parametrize("facts", [Because, Refusal, Told, Doubt, Noted, Unfit])
 def test_the_catalogue_has_a_sentence_for_every_fact(facts: type[StrEnum]) -> None:
     """Whatever the core says can be told."""
     assert set(map(str, facts)) <= ENGLISH.keys()
@@ -76,6 +91,60 @@ def test_other_texts_are_no_code(text: str) -> None:
     """What a tool said of its failure, and what older versions kept, is told as it is."""
     assert unkept(text) is None
     assert noted(text) is None
+
+
+@pytest.mark.parametrize("stored", REASONS)
+def test_a_reason_of_the_policy_is_kept_as_a_code_with_its_values(stored: str) -> None:
+    """The stored text gives a fact whose sentence every language has. The sentence holds no code and no list."""
+    told = noted(stored)
+
+    assert told is not None
+    assert stored.partition(":")[0] == told.what
+    for wording in LANGUAGES.values():
+        assert wording.sentence(told) == wording.retold(stored)
+        assert "why." not in wording.retold(stored)
+        assert "[" not in wording.retold(stored)
+
+
+def test_every_reason_of_the_policy_has_an_example() -> None:
+    """The tests of languages use `REASONS`, so a new code without an example would be in no test."""
+    assert set(Because) == {stored.partition(":")[0] for stored in REASONS}
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        "why.rated",
+        "why.rated: []",
+        "why.rated: [[], 'high']",
+        'why.rated: [["why.rule.id"], "high"]',
+        'why.rated: [["why.rule.id", "x"], "tall"]',
+        'why.rated: [["why.rule.id", "x"], "high", 1]',
+        'why.rated: ["x", "high"]',
+        "why.argument: not JSON",
+        'why.argument: [null, "x"]',
+        "why.tool.reads: [1]",
+    ],
+)
+def test_a_reason_with_strange_values_is_shown_whole(damaged: str) -> None:
+    """A person sees the stored text in a sentence of Sayso, and no error."""
+    told = fact(Noted.STRANGE, code=damaged)
+
+    assert (told if ":" in damaged[:-2] else noted(damaged)) == noted(damaged)
+    for wording in LANGUAGES.values():
+        assert wording.retold(damaged)
+
+
+def test_a_change_of_a_stored_reason_reaches_each_value_and_keeps_the_code() -> None:
+    """Secrets are masked inside the values, so that the reason can still be read."""
+    called = (Because.RULE_ID, "a")
+
+    assert because(Because.RATED, (Because.RULE_ID, "A"), "HIGH") == revised(
+        because(Because.RATED, called, "high"), str.upper
+    )
+    assert because(Because.RULE_LINE, 3) == revised(because(Because.RULE_LINE, 3), str.upper)
+    assert because(Because.TOOL_READS) == revised(because(Because.TOOL_READS), str.upper)
+    assert "MY RULE: WORDS" == revised("my rule: words", str.upper)
 
 
 def test_an_error_is_told_from_its_fact() -> None:

@@ -24,6 +24,7 @@ from hitl.call import (
 )
 from hitl.errors import PolicyUnusable
 from hitl.gate import Gate, secret_hash
+from hitl.outcomes import Because, because
 from hitl.people import Conversation, Directory
 from hitl.ports import Change, Expect, Unit
 from hitl.proof.chain import verify
@@ -59,7 +60,8 @@ _RULES = {
 
 def verdict(action: Action, risk: Risk, **terms: Any) -> Verdict:
     """A verdict as a document of rules would give it."""
-    return Verdict(action, risk, f"rule-{action}", Reason.MATCHED_RULE, f"It is {risk}.", "a" * 64, **terms)
+    why = because(Because.RATED, (Because.RULE_ID, repr(f"rule-{action}")), risk)
+    return Verdict(action, risk, f"rule-{action}", Reason.MATCHED_RULE, why, "a" * 64, **terms)
 
 
 class Rules:

@@ -53,7 +53,6 @@ async def test_nothing_that_people_read_is_outside_the_catalogue(stage: Stage, m
         *stage.surface.identities.values(),
         first.digest,
         digest_mark(first.digest),
-        first.verdict.why,
         "rule aaaaaaaaaaaa",
         mask(stage.executor.outcome.output),
     )

@@ -44,7 +44,7 @@ def slowed(stage: Stage) -> Slow:
 
 
 async def until(holds: Callable[[], Awaitable[bool]]) -> None:
-    """Wait for it, not for ever."""
+    """Wait until the condition holds, at most for a limited time."""
     async with asyncio.timeout(PATIENCE_S):
         while not await holds():  # noqa: ASYNC110 - the record has no event for it
             await asyncio.sleep(0.005)

@@ -81,13 +81,17 @@ class Host(Protocol):
 
 
 class Pluggable(Host, Protocol):
-    """A host that has plugins instead of hooks. Its settings name our file, which is in the same folder."""
+    """A host that has plugins instead of hooks. Its settings name our plugin, which is in the same folder.
 
-    #: The plugin's file name. It contains MARK.
+    So the plugin is still there if the hook's Python is deleted, and blocks every tool. A host that doesn't find a
+    plugin runs the tools.
+    """
+
+    #: The path of the plugin's program, from the folder of the settings. The path contains MARK.
     BESIDE: str
 
-    def beside(self, command: str, wait_s: int) -> str:
-        """Return the content of the plugin."""
+    def beside(self, command: str, wait_s: int) -> dict[str, str]:
+        """Return the plugin's files: their paths from the folder of the settings, and their content."""
 
 
 @runtime_checkable
@@ -166,12 +170,16 @@ class SettingsChange:
             self.first.write()
         if self.after is None:
             self.file.unlink(missing_ok=True)
+            if MARK in self.file.parent.name:
+                with contextlib.suppress(OSError):  # The folder still has other files.
+                    self.file.parent.rmdir()
             self.forget()
             return None
         private = self.file.is_relative_to(Path.home())
         mode = self.file.stat().st_mode & 0o777 if self.file.exists() else 0o600 if private else 0o644
         self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o755)
-        is_first = not self.removes and MARK not in (self.before or "") and MARK not in self.file.name
+        is_plugin = any(MARK in name for name in self.file.parts[-2:])
+        is_first = not self.removes and MARK not in (self.before or "") and not is_plugin
         if is_first:
             _put(_backup(self.file), self.before or "", 0o600)
         _put(self.file, self.after, mode)
@@ -240,7 +248,9 @@ def planned(host: str, file: Path, line: str, wait_s: int) -> SettingsChange:
         found = _switch(known, file, after)
     if found:
         raise _wrong("hook.refused", file=found[0], host=host, switch=found[1])
-    first = SettingsChange(plugin, _read(plugin), cast("Pluggable", known).beside(line, wait_s)) if plugin else None
+    first = None
+    for path, content in _beside(host, file, line, wait_s).items():
+        first = SettingsChange(path, _read(path), content, first)
     return SettingsChange(file, before, after, first)
 
 
@@ -250,7 +260,7 @@ def unplanned(host: str, file: Path) -> SettingsChange:
     If nothing else has changed since the installation, the file gets exactly its former text. A file that the
     installation made is deleted.
     """
-    before, known, plugin = _read(file), module(host), _plugin(host, file)
+    before, known = _read(file), module(host)
     after: str | None
     with _understood(file):
         # The backup of a file that the installation made is empty.
@@ -262,9 +272,11 @@ def unplanned(host: str, file: Path) -> SettingsChange:
             after = None
         elif kept is not None and kept != after and _same(kept, after):
             after = kept
-    settings = SettingsChange(file, before, after, removes=True)
+    change = SettingsChange(file, before, after, removes=True)
     # The settings come first, so that they never name a plugin that doesn't exist.
-    return SettingsChange(plugin, _read(plugin), None, settings, removes=True) if plugin else settings
+    for path in _beside(host, file):
+        change = SettingsChange(path, _read(path), None, change, removes=True)
+    return change
 
 
 def own_file(known: Host) -> Path:
@@ -290,9 +302,16 @@ def _understood(file: Path) -> Iterator[None]:
 
 
 def _plugin(host: str, file: Path) -> Path | None:
-    """Return the path of the plugin, or None for a host without plugins."""
+    """Return the path of the plugin's program, or None for a host without plugins."""
     name = getattr(module(host), "BESIDE", None)
-    return file.with_name(name) if name else None
+    return file.parent / name if name else None
+
+
+def _beside(host: str, file: Path, line: str = "", wait_s: int = 0) -> dict[Path, str]:
+    """Return the plugin's files with the content that `planned` writes, or {} for a host without plugins."""
+    known = module(host)
+    made = cast("Pluggable", known).beside(line, wait_s) if hasattr(known, "beside") else {}
+    return {file.parent / name: content for name, content in made.items()}
 
 
 def _backup(file: Path) -> Path:
@@ -336,7 +355,7 @@ def checked(host: str, file: Path, users: Iterable[int] | None = None) -> list[t
     `users` are the ids of the users as whom agents run; by default the user who runs this. Raises ClientError if the
     settings can't be read.
     """
-    lines, plugin, known = _hook_lines(host, file), _plugin(host, file), module(host)
+    lines, known = _hook_lines(host, file), module(host)
     if not lines:
         return [("red", say("hook.absent", host=_named(known, host, file), file=file))]
     line = next((line for line in lines if "$(" in line), lines[0])
@@ -348,7 +367,7 @@ def checked(host: str, file: Path, users: Iterable[int] | None = None) -> list[t
             found.append(("red", say("hook.changed", file=file, host=host)))
         if isinstance(known, Skipping) and (reason := known.skipped(file, _read(file) or "")):
             found.append(("red", say(reason, file=file)))
-    files = [file, *([plugin] if plugin else [])]
+    files = [file, *_beside(host, file)]
     way = say("hook.close.managed") if known.MANAGED not in {None, str(file)} else say("hook.close.own")
     return found + weak_points(_programs(line), files, [os.getuid()] if users is None else users, way)
 
@@ -390,7 +409,7 @@ def _value(file: Path, switch: str) -> object:
 def _is_as_written(host: str, file: Path, line: str) -> bool:
     """Return whether the settings install the hook exactly as `planned` does with this command."""
     known, plugin, wait_s = module(host), _plugin(host, file), _wait_of(host, line)
-    if wait_s is None or (plugin and _read(plugin) != cast("Pluggable", known).beside(line, wait_s)):
+    if wait_s is None or any(_read(path) != text for path, text in _beside(host, file, line, wait_s).items()):
         return False
     wanted = known.put("", plugin.as_uri() if plugin else line, wait_s)
     found, expected = (json.dumps(known.ours(text), sort_keys=True) for text in (_read(file) or "", wanted))

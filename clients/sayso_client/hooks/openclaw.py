@@ -1,16 +1,16 @@
 """OpenClaw: a plugin starts this hook for each `before_tool_call`, and blocks the call unless it is approved.
 
 The plugin (`openclaw_plugin`) sends `{"toolName", "params", "toolCallId", "runId", "session", "directory"}` (measured
-with 2026.9.6). OpenClaw blocks a call if its plugin throws or is late. But `openclaw agent exec` loads no plugin at
-all, and no hook can prevent that.
+with 2026.9.6). OpenClaw blocks a call if its plugin throws or is late, and doesn't start if the plugin's program is
+missing or broken. But OpenClaw runs everything if the plugin's folder or manifest is missing. So the installer copies
+the plugin into the folder of the settings: the copy is still there if the hook's Python and its packages are deleted.
+`openclaw agent exec` loads no plugin at all, and no hook can prevent that.
 """
 
 from __future__ import annotations
 
-import os
-
 from sayso_client.hooks.asked import Asked, arguments, only, text
-from sayso_client.hooks.opencode import allowed, denied, unjudged
+from sayso_client.hooks.opencode import allowed, denied, filled, unjudged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,11 +30,13 @@ MOVED = (
 LONGEST_S = 600
 #: The key of the sentence about `agent exec`, which asks nobody.
 THEN = "hook.then.openclaw"
-#: The folder of the plugin, and its name in OpenClaw's settings.
-PLUGIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "openclaw_plugin")
+#: The folder of the plugin in the folder of the settings, and the path of its program.
+_FOLDER = "sayso_client.hooks"
+BESIDE = f"{_FOLDER}/index.js"
+#: The ends of the plugin's path in the settings: now, and as an earlier version wrote them.
+_PLACES = (f"/{_FOLDER}", "/sayso_client/hooks/openclaw_plugin")
+#: The name of the plugin in OpenClaw's settings.
 _ID = "sayso"
-#: The last folders of the plugin's path in any installation of Sayso.
-_PLACE = ("sayso_client", "hooks", "openclaw_plugin")
 #: Some of these functions are OpenCode's: we wrote both plugins, and they read the same answers.
 __all__ = ["NAME", "allowed", "asked", "denied", "unjudged"]
 
@@ -49,32 +51,47 @@ def asked(event: Mapping[str, Any]) -> Asked:
 
 
 def put(text: str, command: str, wait_s: int) -> str:
-    """Return the settings with our plugin, which runs this command for each call.
+    """Return the settings with our plugin. `command` is the address of its program (a `file:` URI).
 
     Raises ValueError or TypeError if the text isn't a JSON object.
     """
+    from urllib.parse import unquote
+
     from sayso_client.hooks.installing import as_json, from_json
 
+    del wait_s
     document = from_json(text)
     plugins = document.setdefault("plugins", {})
     load, entries = plugins.setdefault("load", {}), plugins.setdefault("entries", {})
-    load["paths"] = [*load.get("paths", []), PLUGIN]
+    folder = unquote(command.removeprefix("file://")).removesuffix("/index.js")
+    load["paths"] = [*load.get("paths", []), folder]
     if "allow" in plugins and _ID not in plugins["allow"]:
         plugins["allow"] = [*plugins["allow"], _ID]
-    entries[_ID] = {"enabled": True, "config": {"command": command, "waitMs": wait_s * 1000}}
+    entries[_ID] = {"enabled": True}
     return as_json(document)
+
+
+def beside(command: str, wait_s: int) -> dict[str, str]:
+    """Return the plugin's files. The plugin runs this command for each call."""
+    from pathlib import Path
+
+    plugin = Path(__file__).parent / "openclaw_plugin"
+    others = ("openclaw.plugin.json", "package.json")
+    files = {f"{_FOLDER}/{name}": (plugin / name).read_text("utf-8") for name in others}
+    return {BESIDE: filled("openclaw_plugin/index.js", command, wait_s), **files}
 
 
 def take(text: str) -> str:
     """Return the settings without our plugin, and without the parts that held nothing else."""
-    from sayso_client.hooks.installing import MARK, as_json, from_json
+    from sayso_client.hooks.installing import as_json, from_json
 
     document = from_json(text)
     plugins = document.get("plugins", {})
-    if MARK not in str(plugins.get("entries", {}).get(_ID, "")):
+    found, entries = plugins.get("load", {}).get("paths", []), plugins.get("entries", {})
+    paths = [path for path in found if not _is_ours(path)]
+    if paths == found and _ID not in entries:
         return text
-    paths = [path for path in plugins.get("load", {}).get("paths", []) if not _is_ours(path)]
-    entries = {name: entry for name, entry in plugins["entries"].items() if name != _ID}
+    entries = {name: entry for name, entry in entries.items() if name != _ID}
     if "allow" in plugins:
         plugins = plugins | {"allow": [name for name in plugins["allow"] if name != _ID]}
     load = _with(plugins.get("load", {}), "paths", paths)
@@ -98,10 +115,12 @@ def restored(text: str, before: str) -> str:
 
 
 def ours(text: str) -> Any:
-    """Return our plugin's entry in the settings."""
+    """Return the parts of the settings that load our plugin, so that two versions of the file can be compared."""
     from sayso_client.hooks.installing import from_json
 
-    return from_json(text).get("plugins", {}).get("entries", {}).get(_ID)
+    plugins = from_json(text).get("plugins", {})
+    paths = [path for path in plugins.get("load", {}).get("paths", []) if _is_ours(path)]
+    return [paths, plugins.get("entries", {}).get(_ID)]
 
 
 def off(text: str) -> str | None:
@@ -118,12 +137,12 @@ def off(text: str) -> str | None:
     if plugins.get("entries", {}).get(_ID, {}).get("enabled") is not True:
         return "plugins.entries.sayso.enabled"
     paths = plugins.get("load", {}).get("paths", [])
-    return None if any(_is_ours(path) and os.path.isdir(path) for path in paths) else "plugins.load.paths"
+    return None if any(map(_is_ours, paths)) else "plugins.load.paths"
 
 
 def _is_ours(path: str) -> bool:
-    """Return whether a path leads to our plugin, in this installation or another installation."""
-    return tuple(path.rstrip("/").split("/")[-len(_PLACE) :]) == _PLACE
+    """Return whether a path leads to our plugin, beside these settings or elsewhere."""
+    return f"/{path}".rstrip("/").endswith(_PLACES)
 
 
 def _with(document: dict[str, Any], name: str, value: Any) -> dict[str, Any]:

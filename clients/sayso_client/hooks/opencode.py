@@ -89,8 +89,13 @@ def restored(text: str, before: str) -> str:
     return as_json({**rest, "permission": old["permission"]} if "permission" in old else rest)
 
 
-def beside(command: str, wait_s: int) -> str:
-    """Return the plugin that runs this command for each call."""
+def beside(command: str, wait_s: int) -> dict[str, str]:
+    """Return the plugin's file. The plugin runs this command for each call."""
+    return {BESIDE: filled("opencode.js", command, wait_s)}
+
+
+def filled(program: str, command: str, wait_s: int) -> str:
+    """Return a plugin's program, from a file of this folder, with the command and the time limit filled in."""
     import json
     from pathlib import Path
 
@@ -98,7 +103,7 @@ def beside(command: str, wait_s: int) -> str:
 
     told = {'"@LINE@"': json.dumps(command), "@LIMIT@": str(wait_s * 1000)}
     told['"@NO_ANSWER@"'] = json.dumps(say("hook.no_answer"))
-    whole = (Path(__file__).parent / "opencode.js").read_text("utf-8")
+    whole = (Path(__file__).parent / program).read_text("utf-8")
     for name, value in told.items():
         whole = whole.replace(name, value)
     return whole

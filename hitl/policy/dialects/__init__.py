@@ -6,6 +6,7 @@ from hitl.policy.dialects import contenox, ours
 from hitl.policy.document import Checked
 from hitl.policy.model import PolicyInvalid, Problem
 from hitl.policy.text import ParsedDocument
+from hitl.policy.wording import say
 
 
 def check(parsed: ParsedDocument, name: str) -> Checked:
@@ -15,7 +16,7 @@ def check(parsed: ParsedDocument, name: str) -> Checked:
         PolicyInvalid: the document must not be used; lists every problem found.
     """
     if not isinstance(parsed.value, dict):
-        raise PolicyInvalid(name, [Problem(1, "", "is not an object (a mapping of keys)")])
+        raise PolicyInvalid(name, [Problem(1, "", say("fault.takes.object"))])
     reader: ours.Reader = (contenox if contenox.is_contenox(parsed) else ours).Reader(parsed)
     checked = reader.document()
     if reader.problems:

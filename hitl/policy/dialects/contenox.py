@@ -21,6 +21,7 @@ from hitl.policy.model import ACTIONS, DEFAULT_EXECUTION_S, DEFAULT_TIMEOUT_S, M
 from hitl.policy.operators.base import Condition, Operator
 from hitl.policy.operators.command import programs
 from hitl.policy.shell.lists import wrong_entry
+from hitl.policy.wording import say
 from hitl.proof.canonical import pointer_below
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Reader(ours.Reader):
         """Return the checked document. Problems are in ``problems``."""
         value = self.folded(self.parsed.value, "", _TOP_KEYS)
         for key in _TIGHTENING.intersection(value):
-            self.refuse(pointer_below("", key), f"{key!r} needs 'version: 1'", 'add "version": 1')
+            self.refuse(pointer_below("", key), say("contenox.version", key=repr(key)), say("contenox.version.do"))
         self.keys({key: entry for key, entry in value.items() if key not in _TIGHTENING}, "", _TOP_KEYS)
         self.block(value.get("compute"), "/compute", _COMPUTE)
         self.block(value.get("attention"), "/attention", _ATTENTION)
@@ -81,7 +82,7 @@ class Reader(ours.Reader):
         for key, entry in value.items():
             name = key.lower() if key.lower() in known else key
             if name != key:
-                self.warn(pointer_below(path, key), f"read as {name!r}")
+                self.warn(pointer_below(path, key), say("contenox.read_as", name=repr(name)))
             found.setdefault(name, entry)
         return found
 
@@ -120,7 +121,7 @@ class Reader(ours.Reader):
         Add a problem for any other value except ``deny``, '' and null.
         """
         if value == "approve":
-            self.warn(path, "'approve' is read as 'deny': silence is never an approval")
+            self.warn(path, say("contenox.on_timeout"))
         elif value not in ("", None):
             super().on_timeout(value, path)
 
@@ -130,14 +131,14 @@ class Reader(ours.Reader):
         In contenox, 0 and -1 mean no deadline; they are read as the upper bound.
         """
         if value in (0, -1) and type(value) is int:
-            self.warn(path, f"{value} meant no deadline; it is read as {high} s (7 days)")
+            self.warn(path, say("contenox.deadline", value=value, high=high))
             return high
         if type(value) is not int or low <= value <= high:
             return super().seconds(value, path, low, high)
         if value < 0:
-            self.refuse(path, "must not be negative")
+            self.refuse(path, say("contenox.negative"))
         else:
-            self.warn(path, f"is brought between {low} and {high} seconds")
+            self.warn(path, say("contenox.seconds", low=low, high=high))
         return min(max(value, low), high)
 
     def names(self, value: Any, path: str) -> tuple[str, ...]:
@@ -147,7 +148,7 @@ class Reader(ours.Reader):
         if value is None:
             return ()
         if isinstance(value, list):
-            self.refuse(path, "takes a text")
+            self.refuse(path, say("fault.takes.text"))
             return ()
         return super().names(value, path)
 
@@ -158,7 +159,7 @@ class Reader(ours.Reader):
             return
         self.possible(value, path)
         if value != "*" and is_pattern(value):
-            self.warn(path, f"{value!r} was compared exactly in contenox; it is read as a glob if that is stricter")
+            self.warn(path, say("contenox.exactly", value=repr(value)))
 
     def group(self, value: Any, path: str) -> tuple[When, ...]:
         """Return the conditions of a rule. The rule holds only if all of them hold. The list may be empty."""
@@ -197,20 +198,20 @@ class Reader(ours.Reader):
         """
         if value is None:
             return
-        self.warn(path, "is checked, but Sayso doesn't enforce it")
+        self.warn(path, say("contenox.checked"))
         if not isinstance(value, dict):
-            self.refuse(path, "takes keys and values")
+            self.refuse(path, say("fault.takes.keys"))
             return
         for key, entry in value.items():
             if key not in known:
-                self.refuse(pointer_below(path, key), f"{key!r} is not known here", closest(key, known))
+                self.refuse(pointer_below(path, key), say("contenox.key", key=repr(key)), closest(key, known))
             elif not known[key][1](entry):
-                self.refuse(pointer_below(path, key), f"takes {known[key][0]}")
+                self.refuse(pointer_below(path, key), say("import.takes", takes=known[key][0]))
 
 
 def _count(most: int) -> tuple[str, Callable[[Any], bool]]:
     return (
-        f"a whole number from 0 to {most}",
+        say("takes.number", most=most),
         lambda value: value is None or (type(value) is int and 0 <= value <= most),
     )
 
@@ -224,7 +225,7 @@ def _are_names(value: Any) -> bool:
 
 #: The next two tables are the sections of limits, ``compute`` and ``attention``. Each key has its allowed values in
 #: words, and a function that checks a value.
-_NAMES = (f"a list of up to {_MAX_NAMES} names", _are_names)
+_NAMES = (say("takes.names", most=_MAX_NAMES), _are_names)
 _COMPUTE: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
     "maxTurns": _count(1),
     "maxToolCalls": _count(10_000_000),
@@ -234,7 +235,7 @@ _COMPUTE: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
     "onExhausted": ("'finish_stuck'", lambda value: value in (None, "", "finish_stuck")),
 }
 _ATTENTION: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
-    "allowAgentAnswers": ("true or false", lambda value: isinstance(value, bool)),
+    "allowAgentAnswers": (say("takes.flag"), lambda value: isinstance(value, bool)),
     "maxAgentAnswers": _count(1_000_000),
 }
 
@@ -259,11 +260,11 @@ def _rule(writer: Translation, rule: Rule) -> dict[str, Any] | None:
         if names:
             found[key] = names[0]
         if rule.literal and any(is_pattern(name) for name in names):
-            writer.differ(rule.name, f"the name {names[0]!r} matched no tool; the allow rule is left out")
+            writer.differ(rule.name, say("contenox.name", name=repr(names[0])))
             return None
     when = [_condition(writer, part, rule, at) for at, part in enumerate(rule.when.parts)]
     if None in when:
-        writer.differ(rule.name, "left out: one of its conditions can never hold")
+        writer.differ(rule.name, say("contenox.never"))
         return None
     if when:
         found["when"] = when
@@ -283,9 +284,9 @@ def _condition(writer: Translation, part: When, rule: Rule, at: int) -> dict[str
     if part.op == "eq":
         return {"key": part.key, "op": "in", "value": _texts_of(value)}
     if part.op == "glob" and None in part.value:
-        writer.refuse(rule.path, f"the glob {value!r} is malformed and never matched")
+        writer.refuse(rule.path, say("contenox.glob", value=repr(value)))
     if part.op == "host" and rule.action == "allow":
-        writer.differ(rule.name, f"allows {value!r} itself, no longer the domains below it; write '*.' for those")
+        writer.differ(rule.name, say("contenox.domain", value=repr(value)))
     if part.op == "no_command_substitution":
         return {"key": part.key, "op": part.op}
     return {"key": part.key, "op": part.op, "value": value}

@@ -13,13 +13,14 @@ from hitl.policy.globs import is_pattern
 from hitl.policy.model import RISKS
 from hitl.policy.operators import OPERATORS
 from hitl.policy.operators.base import BadValue
+from hitl.policy.wording import say
 
 # Seconds. harombe's own timeout. It counts for a rule if the rule, its risk level and the section set no timeout.
 _TIMEOUT_S: Final = 60
 _HIGH: Final = ("high", "critical")
 _SECTION = ("enabled", "rules", "hitl_rules", "policies", "default_timeout", "timeout", "approval_timeout",
             "notification", "high_risk_tools", "auto_approve_low_risk")  # fmt: skip
-_SKIPS: Final = "allow_skip lets people switch off further questions in harombe; Sayso asks about each call"
+_SKIPS: Final = say("harombe.skip")
 _LEVEL = ("require_approval", "timeout", "allow_skip", "require_reason")
 
 
@@ -40,11 +41,11 @@ def read(writer: Translation, parsed: text.ParsedDocument) -> dict[str, Any]:
     section, path = _section(writer, parsed.value, "")
     rules = section.get("rules", section.get("hitl_rules", [] if set(section) - {"rules", "hitl_rules"} else None))
     if not isinstance(rules, list):
-        writer.refuse(f"{path}/rules" if isinstance(parsed.value, dict) else "", "takes a list of rules")
+        writer.refuse(f"{path}/rules" if isinstance(parsed.value, dict) else "", say("harombe.rules"))
         return {"version": 1}
     writer.differ(
         "document",
-        "a tool without a rule is asked about, as in harombe; the classifier rates its risk, not 'medium'",
+        say("harombe.without"),
     )
     levels = _levels(writer, section.get("policies", {}), f"{path}/policies")
     default = _settings(writer, section, path)
@@ -73,14 +74,14 @@ def _section(writer: Translation, value: Any, path: str) -> tuple[dict[str, Any]
         if isinstance(value.get(key), dict):
             for other, entry in value.items():
                 if other != key:
-                    writer.left_out(f"{path}/{other}".strip("/").replace("/", "."), entry, "it isn't part of a policy")
+                    writer.left_out(f"{path}/{other}".strip("/").replace("/", "."), entry, say("harombe.part"))
             return _section(writer, value[key], f"{path}/{key}")
     if path == "/security":
-        writer.refuse(path, "has no section 'hitl'")
+        writer.refuse(path, say("harombe.section"))
         return {"rules": []}, path
     for key in value:
         if key not in _SECTION:
-            writer.refuse(f"{path}/{key}", f"{key!r} is not known")
+            writer.refuse(f"{path}/{key}", say("import.key", key=repr(key)))
     return value, path
 
 
@@ -94,17 +95,17 @@ def _settings(writer: Translation, section: dict[str, Any], path: str) -> int:
         section,
         "enabled",
         path,
-        off="makes harombe ask about nothing; this policy asks, so don't use it for that",
+        off=say("harombe.enabled"),
     )
     _switch(
         writer, section, "auto_approve_low_risk", path,
-        on="makes harombe run low risks unasked; Sayso does so only for a rule with require_approval: false",
+        on=say("harombe.auto"),
     )  # fmt: skip
     if "notification" in section:
-        writer.left_out("notification", section["notification"], "routes in sayso.toml set where cards go")
+        writer.left_out("notification", section["notification"], say("harombe.routes"))
     tools = section.get("high_risk_tools", [])
     if not isinstance(tools, list) or not all(map(_is_name, tools)):
-        writer.refuse(f"{path}/high_risk_tools", "'high_risk_tools' takes names of tools")
+        writer.refuse(f"{path}/high_risk_tools", say("harombe.high_risk"))
     found = _TIMEOUT_S
     for key in ("approval_timeout", "timeout", "default_timeout"):
         if key not in section:
@@ -112,7 +113,7 @@ def _settings(writer: Translation, section: dict[str, Any], path: str) -> int:
         if is_seconds(section[key]):
             found = writer.timeout(key, section[key])
         else:
-            writer.refuse(f"{path}/{key}", f"{key!r} takes a whole number of seconds")
+            writer.refuse(f"{path}/{key}", say("import.takes.seconds", key=repr(key)))
     return found
 
 
@@ -120,7 +121,7 @@ def _switch(writer: Translation, section: dict[str, Any], key: str, path: str, *
     if key not in section:
         return
     if not isinstance(section[key], bool):
-        writer.refuse(f"{path}/{key}", f"{key!r} takes true or false")
+        writer.refuse(f"{path}/{key}", say("import.takes.flag", key=repr(key)))
     elif said := on if section[key] else off:
         writer.differ(key, f"{str(section[key]).lower()} {said}")
 
@@ -136,34 +137,34 @@ def _risky(tools: Any) -> dict[str, Any] | None:
 
 def _levels(writer: Translation, value: Any, path: str) -> dict[str, _Level]:
     if not isinstance(value, dict):
-        writer.refuse(path, "takes risk levels")
+        writer.refuse(path, say("harombe.levels"))
         return {}
     for key in value:
         if key not in RISKS:
-            writer.refuse(f"{path}/{key}", f"{key!r} is no risk level")
+            writer.refuse(f"{path}/{key}", say("harombe.level", key=repr(key)))
     return {level: _level(writer, value[level], f"{path}/{level}", level) for level in RISKS if level in value}
 
 
 def _level(writer: Translation, value: Any, path: str, level: str) -> _Level:
     if not isinstance(value, dict):
-        writer.refuse(path, f"takes {', '.join(_LEVEL)}")
+        writer.refuse(path, say("fault.do.takes", options=", ".join(_LEVEL)))
         return _Level()
     for key, entry in value.items():
         if key not in _LEVEL:
-            writer.refuse(f"{path}/{key}", f"{key!r} is not known")
+            writer.refuse(f"{path}/{key}", say("import.key", key=repr(key)))
         elif key == "timeout" and not is_seconds(entry):
-            writer.refuse(f"{path}/{key}", "'timeout' takes a whole number of seconds")
+            writer.refuse(f"{path}/{key}", say("import.takes.timeout"))
         elif key != "timeout" and not isinstance(entry, bool):
-            writer.refuse(f"{path}/{key}", f"{key!r} takes true or false")
+            writer.refuse(f"{path}/{key}", say("import.takes.flag", key=repr(key)))
     if writer.problems:
         return _Level()
     where = f"policies.{level}"
     asks = value.get("require_approval")
     if asks is False and level in _HIGH:
-        writer.differ(where, f"runs {level} calls without a question; here they are asked about")
+        writer.differ(where, say("harombe.unasked", risk=level))
         asks = True
     elif asks is False:
-        writer.differ(where, "the rules of this level run without approval; Sayso asks about a tool without a rule")
+        writer.differ(where, say("harombe.level.unasked"))
     if value.get("allow_skip"):
         writer.differ(where, _SKIPS)
     timeout = writer.timeout(where, value["timeout"]) if "timeout" in value else None
@@ -192,23 +193,26 @@ def _is_flag(value: Any) -> bool:
 
 #: Key of a rule -> a function that checks its value, and its allowed values in words.
 _PARTS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "tools": (lambda value: isinstance(value, list) and bool(value) and all(map(_is_name, value)), "names of tools"),
-    "risk": (lambda value: value in RISKS, "low, medium, high or critical"),
-    "require_approval": (_is_flag, "true or false"),
-    "require_reason": (_is_flag, "true or false"),
-    "allow_skip": (_is_flag, "true or false"),
-    "timeout": (is_seconds, "a whole number of seconds"),
-    "conditions": (lambda value: value is None or isinstance(value, list), "a list of conditions"),
-    "description": (lambda value: value is None or isinstance(value, str), "a text"),
-    "id": (lambda value: isinstance(value, str | int), "a text"),
-    "name": (lambda value: isinstance(value, str | int), "a text"),
+    "tools": (
+        lambda value: isinstance(value, list) and bool(value) and all(map(_is_name, value)),
+        say("takes.tool_names"),
+    ),
+    "risk": (lambda value: value in RISKS, say("takes.risk")),
+    "require_approval": (_is_flag, say("takes.flag")),
+    "require_reason": (_is_flag, say("takes.flag")),
+    "allow_skip": (_is_flag, say("takes.flag")),
+    "timeout": (is_seconds, say("takes.seconds")),
+    "conditions": (lambda value: value is None or isinstance(value, list), say("takes.conditions")),
+    "description": (lambda value: value is None or isinstance(value, str), say("takes.text")),
+    "id": (lambda value: isinstance(value, str | int), say("takes.text")),
+    "name": (lambda value: isinstance(value, str | int), say("takes.text")),
 }
 
 
 def _rule(writer: Translation, rule: Any, path: str, at: int, levels: Mapping[str, _Level]) -> dict[str, Any] | None:
     where = f"rule {at}"
     if not isinstance(rule, dict):
-        writer.refuse(path, "a rule takes keys and values")
+        writer.refuse(path, say("harombe.rule"))
         return None
     if not _is_rule(writer, rule, path):
         return None
@@ -221,7 +225,7 @@ def _rule(writer: Translation, rule: Any, path: str, at: int, levels: Mapping[st
     }
     for name in rule["tools"]:
         if is_pattern(name):
-            writer.differ(where, f"the name {name!r} was compared exactly in harombe; Sayso reads it as a pattern")
+            writer.differ(where, say("harombe.name", name=repr(name)))
     place = _Place(writer, path, where, asks)
     when = [part for one in rule.get("conditions") or () for part in _condition(place, one)]
     if when:
@@ -241,13 +245,13 @@ def _asks(writer: Translation, rule: dict[str, Any], where: str, level: _Level) 
     """
     asks = rule.get("require_approval", level.asks if level.asks is not None else True)
     if not asks and level.asks:
-        writer.differ(where, f"runs without a question, and policies.{rule['risk']} asks; here it is asked about")
+        writer.differ(where, say("harombe.rule.unasked", risk=rule["risk"]))
         return True
     if not asks and rule["risk"] in _HIGH:
-        writer.differ(where, f"runs {rule['risk']} calls without a question; here they are asked about")
+        writer.differ(where, say("harombe.unasked", risk=rule["risk"]))
         return True
     if not asks and rule.get("require_reason"):
-        writer.differ(where, "require_reason has no effect on a rule that asks nobody")
+        writer.differ(where, say("harombe.reason"))
     return bool(asks)
 
 
@@ -269,18 +273,18 @@ def _describe(writer: Translation, rule: dict[str, Any], where: str, found: dict
         if key in rule and "message" not in found and str(rule[key]).strip():
             found["message"] = str(rule[key])
         elif key in rule:
-            writer.differ(where, f"the {key} {rule[key]!r} is left out, because cards show the description")
+            writer.differ(where, say("harombe.description", key=key, text=repr(rule[key])))
 
 
 def _is_rule(writer: Translation, rule: dict[str, Any], path: str) -> bool:
     """Return whether each part of a rule has a valid value. Add a problem for each invalid part, with its name."""
-    wrong = {key: "is missing" for key in ("tools", "risk") if key not in rule}
+    wrong = {key: say("import.missing") for key in ("tools", "risk") if key not in rule}
     for key, value in rule.items():
         fits, takes = _PARTS.get(key, (None, ""))
         if fits is None:
-            wrong[key] = "is not known"
+            wrong[key] = say("import.unknown")
         elif not fits(value):
-            wrong[key] = f"takes {takes}"
+            wrong[key] = say("import.takes", takes=takes)
     for key, what in wrong.items():
         writer.refuse(f"{path}/{key}", f"{key!r} {what}")
     return not wrong
@@ -311,12 +315,12 @@ class _Place:
 
 def _condition(place: _Place, condition: Any) -> list[dict[str, Any]]:
     if not isinstance(condition, dict) or not _is_name(condition.get("param")):
-        place.refuse("a condition takes 'param', the name of a parameter, and one of 'equals', 'in', 'matches'")
+        place.refuse(say("harombe.condition"))
         return []
     unknown = set(condition) - {"param", "equals", "in", "matches"}
     if unknown:
         place.refuse(
-            f"the operator {min(unknown)!r} is not known; it was ignored, which made the condition hold",
+            say("harombe.operator", name=repr(min(unknown))),
         )
     if wrong := _wrong_value(condition):
         place.refuse(wrong)
@@ -336,18 +340,18 @@ def _wrong_value(condition: dict[str, Any]) -> str | None:
     """Return what is wrong with the values of a condition, in words, or None."""
     members = condition.get("in", [None])
     if not isinstance(members, list) or not members:
-        return "'in' takes a list with at least one entry"
+        return say("harombe.in")
     if any(isinstance(one, list | dict) for one in (condition.get("equals"), *members)):
-        return "'equals' and 'in' take texts, numbers, true, false or null"
+        return say("harombe.equals")
     pattern = condition.get("matches", ".")
     if not isinstance(pattern, str):
-        return "'matches' takes a regular expression"
+        return say("harombe.matches")
     if _LOOKAHEAD.fullmatch(pattern) or _LOOKS_AROUND.search(pattern):
         return None
     try:
         OPERATORS["matches"].check(pattern)
     except BadValue as error:
-        return f"'matches' {error}"
+        return say("harombe.matches.error", why=error)
     return None
 
 
@@ -391,15 +395,15 @@ def _pattern(place: _Place, pattern: str, key: str) -> list[dict[str, Any]]:
         return found + (_pattern(place, f"{flags}^{rest}", key) if rest else [])
     if _LOOKS_AROUND.search(pattern):
         place.refuse(
-            f"the pattern {pattern!r} needs look-around or back-references, which a linear-time search doesn't support",
+            say("harombe.pattern", pattern=repr(pattern)),
         )
         return []
     flags = starts[0] if (starts := _FLAGS.findall(pattern)) else ""
     plain = pattern[len(flags) :]
     if op == "path_matches":
-        place.differ(f"{key!r} is also judged as a path, so that '//', '..' and links can't evade {pattern!r}")
+        place.differ(say("harombe.path", key=repr(key), pattern=repr(pattern)))
     if not place.asks:
         return [{"key": key, "op": op, "value": f"{flags}^(?:{plain})"}]
     if not all(part.startswith("^") for part in plain.split("|")):
-        place.differ(f"{pattern!r} was found only at the start of {key!r}; here anywhere in it")
+        place.differ(say("harombe.start", pattern=repr(pattern), key=repr(key)))
     return [{"key": key, "op": op, "value": pattern}]

@@ -21,6 +21,7 @@ from hitl.policy.dialects.translation import Translation
 from hitl.policy.document import All, AnyOf, Checked, Rule
 from hitl.policy.lint import covered, impossible
 from hitl.policy.model import PolicyInvalid, Problem
+from hitl.policy.wording import say
 from hitl.records import replace
 
 ForeignFormat = Literal["harombe", "contenox", "laravel-hitl"]
@@ -52,12 +53,15 @@ def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A
     formats = get_args(ForeignFormat)
     if format not in formats:
         raise PolicyInvalid(
-            "import", [Problem(0, "", f"the format {format!r} is not known", f"one of {', '.join(formats)}")]
+            "import",
+            [
+                Problem(
+                    0, "", say("import.format", name=repr(format)), say("fault.do.one_of", options=", ".join(formats))
+                )
+            ],
         )
     if document.lstrip().startswith("<?php"):
-        raise PolicyInvalid(
-            format, [Problem(1, "", "is PHP", "print the configuration as JSON: json_encode(config(...))")]
-        )
+        raise PolicyInvalid(format, [Problem(1, "", "is PHP", say("import.php.do"))])
     parsed = text.parse(document, name=format)
     writer = Translation(parsed)
     found = _translated(writer, parsed, format)
@@ -91,7 +95,7 @@ def _without_impossible(document: dict[str, Any], writer: Translation) -> dict[s
     apart = tuple(_apart(rule) if rule.path in doubting else rule for rule in checked.rules)
     never = {problem.path: problem for problem in impossible(replace(checked, rules=apart))}
     for problem in never.values():
-        writer.differ(problem.path.lstrip("/"), f"left out: {problem.message}")
+        writer.differ(problem.path.lstrip("/"), say("import.left_out", why=problem.message))
     return {**document, "rules": [rule for at, rule in enumerate(rules) if f"/rules/{at}" not in never]}
 
 
@@ -115,5 +119,5 @@ def _checked(document: dict[str, Any]) -> Checked:
         return check(text.ParsedDocument(value=document), "import")
     except PolicyInvalid as error:
         raise PolicyInvalid(
-            "import", [replace(one, message=f"once translated: {one.message}") for one in error.problems]
+            "import", [replace(one, message=say("import.translated", why=one.message)) for one in error.problems]
         ) from error

@@ -6,29 +6,30 @@ from typing import Any, Final
 
 from hitl.policy import text
 from hitl.policy.dialects.translation import Translation
+from hitl.policy.wording import say
 
 #: The destructive tools in the package's default configuration. They count if the given configuration names no tools.
 _PUBLISHED: Final = ("refund", "delete", "send_email")
 _HITL = ("enabled", "destructive_tools", "fallback", "allowed_tool_classes", "mode")
 _AUTHORIZATION = ("enabled", "ability", "owner_key_depth", "destructive_match")
-#: Section that is not about tool calls -> the reason, in words, why it is left out.
+#: Section that is not about tool calls -> the key of the sentence that says why it is left out.
 _ELSEWHERE: Final = {
-    "tool_firewall": "Sayso changes no arguments; write your own rules that deny or ask about owner keys",
-    "input_screen": "Sayso doesn't screen prompts",
-    "output_handler": "Sayso doesn't rewrite answers",
-    "normalization": "it prepares prompts, which Sayso doesn't screen",
-    "pattern_safety": "patterns in Sayso are RE2, whose time is bounded; if a pattern can't be judged, the call asks",
-    "audit": "every call is on Sayso's own record",
-    "firewall_log": "every call is on Sayso's own record",
-    "output_stats": "every call is on Sayso's own record",
-    "hitl_requests": "every call is on Sayso's own record",
-    "settings": "settings are read from sayso.toml",
-    "settings_audit": "each policy that comes into force is on Sayso's own record",
-    "audit_hygiene": "secrets are masked on cards; the record keeps the arguments",
-    "retention": "the record is not pruned by the policy",
-    "events": "routes in sayso.toml set who is notified",
-    "api": "the HTTP listener is set in sayso.toml",
-    "mcp": "MCP servers are set in sayso.toml",
+    "tool_firewall": "laravel.arguments",
+    "input_screen": "laravel.screen",
+    "output_handler": "laravel.answers",
+    "normalization": "laravel.prompts",
+    "pattern_safety": "laravel.patterns",
+    "audit": "laravel.record",
+    "firewall_log": "laravel.record",
+    "output_stats": "laravel.record",
+    "hitl_requests": "laravel.record",
+    "settings": "laravel.settings",
+    "settings_audit": "laravel.policies",
+    "audit_hygiene": "laravel.secrets",
+    "retention": "laravel.retention",
+    "events": "laravel.routes",
+    "api": "laravel.http",
+    "mcp": "laravel.mcp",
 }
 
 
@@ -41,17 +42,17 @@ def read(writer: Translation, parsed: text.ParsedDocument) -> dict[str, Any]:
     known = ("enabled", "hitl", "tool_authorization", "modes", *_ELSEWHERE)
     for key in value:
         if key not in known:
-            writer.refuse(f"/{key}", f"{key!r} is not known")
+            writer.refuse(f"/{key}", say("import.key", key=repr(key)))
     for key in ("hitl", "tool_authorization", "modes"):
         if not isinstance(value.get(key, {}), dict):
-            writer.refuse(f"/{key}", f"{key!r} takes keys and values")
+            writer.refuse(f"/{key}", say("import.takes.keys", key=repr(key)))
             return {"version": 1}
     hitl, authorization = value.get("hitl", {}), value.get("tool_authorization", {})
     _switches(writer, value)
     _authorization(writer, authorization)
     for key, why in _ELSEWHERE.items():
         if key in value:
-            writer.left_out(key, value[key], why)
+            writer.left_out(key, value[key], say(why))
     return _document(writer, _destructive(writer, hitl), authorization.get("destructive_match", "exact"))
 
 
@@ -71,7 +72,7 @@ def _nested(writer: Translation, value: dict[str, Any]) -> dict[str, Any]:
         for step in path[:-1]:
             inside = section.setdefault(step, {})
             if not isinstance(inside, dict):
-                writer.refuse(f"/{key}", f"{key!r} and {step!r} contradict each other")
+                writer.refuse(f"/{key}", say("laravel.contradiction", key=repr(key), step=repr(step)))
                 break
             section = inside
         else:
@@ -84,7 +85,7 @@ def _nested(writer: Translation, value: dict[str, Any]) -> dict[str, Any]:
 def _set_alone(writer: Translation, value: dict[str, Any]) -> dict[str, Any]:
     unknown = set(value) - {"destructive", "match"}
     if unknown or not _are_names(value.get("destructive")):
-        writer.refuse("", "takes {'destructive': [names], 'match': 'exact' or 'substring'}, or the whole configuration")
+        writer.refuse("", say("laravel.takes"))
         return {"version": 1}
     return _document(writer, value["destructive"], value.get("match", "exact"))
 
@@ -103,94 +104,87 @@ def _switches(writer: Translation, value: dict[str, Any]) -> None:
         if switch not in (True, 1, "true", "1"):
             writer.differ(
                 where,
-                f"{switch!r} makes the package run every tool unasked; this policy asks, so don't use it for that",
+                say("laravel.enabled", switch=repr(switch)),
             )
         elif where == "hitl.enabled" and "enabled" in hitl:
-            writer.differ(where, "a policy in use asks; it has no switch")
+            writer.differ(where, say("laravel.switch"))
     for key, mode in modes.items():
         where = f"modes.{key}"
         if key != "hitl":
-            writer.differ(where, "left out: it guards something other than tool calls")
+            writer.differ(where, say("laravel.other"))
         elif str(mode).strip().lower() == "monitor":
             writer.differ(
                 where,
-                "'monitor' makes the package run tools unasked; this policy asks. Set mode = \"monitor\" in sayso.toml",
+                say("laravel.monitor"),
             )
         elif str(mode).strip().lower() == "off":
-            writer.differ(
-                where, "'off' makes the package run tools unasked; this policy asks. Set mode = \"off\" in sayso.toml"
-            )
+            writer.differ(where, say("laravel.off"))
         elif mode != "enforce":
-            writer.differ(where, f"{mode!r} is read as 'enforce'")
+            writer.differ(where, say("laravel.enforce", mode=repr(mode)))
     if "mode" in hitl:
-        writer.differ("hitl.mode", f"{hitl['mode']!r} is the setting mode of sayso.toml in Sayso")
+        writer.differ("hitl.mode", say("laravel.mode", mode=repr(hitl["mode"])))
 
 
 def _authorization(writer: Translation, section: dict[str, Any]) -> None:
     for key, entry in section.items():
         where = f"tool_authorization.{key}"
         if key not in _AUTHORIZATION:
-            writer.refuse(f"/tool_authorization/{key}", f"{key!r} is not known")
+            writer.refuse(f"/tool_authorization/{key}", say("import.key", key=repr(key)))
         elif key == "enabled":
-            said = "requesters in sayso.toml set who may ask for a tool"
-            writer.differ(where, f"{entry!r} is left out: {said}")
+            said = say("laravel.requesters")
+            writer.differ(where, say("laravel.entry", entry=repr(entry), why=said))
         elif key != "destructive_match":
-            writer.differ(where, f"{entry!r} is left out: a policy has no such check")
+            writer.differ(where, say("laravel.check", entry=repr(entry)))
 
 
 def _destructive(writer: Translation, hitl: dict[str, Any]) -> list[str]:
     """Return the names of the destructive tools. Add a difference for each other key that Sayso doesn't follow."""
     for key in hitl:
         if key not in _HITL:
-            writer.refuse(f"/hitl/{key}", f"{key!r} is not known")
+            writer.refuse(f"/hitl/{key}", say("import.key", key=repr(key)))
     fallback = hitl.get("fallback", "deny")
     if fallback == "pass":
         writer.differ(
             "hitl.fallback",
-            "'pass' runs tools if nobody can be asked; in Sayso, fallback in sayso.toml names the tools that pass",
+            say("laravel.pass"),
         )
     elif fallback != "deny":
-        writer.differ("hitl.fallback", f"{fallback!r} is read as 'deny'")
+        writer.differ("hitl.fallback", say("laravel.deny", fallback=repr(fallback)))
     if "allowed_tool_classes" in hitl:
         writer.differ("hitl.allowed_tool_classes", _classes(hitl["allowed_tool_classes"]))
     names = hitl.get("destructive_tools", list(_PUBLISHED))
     if "destructive_tools" not in hitl:
-        writer.differ(
-            "hitl.destructive_tools", f"is missing; the package's default tools are used: {', '.join(_PUBLISHED)}"
-        )
+        writer.differ("hitl.destructive_tools", say("laravel.defaults", tools=", ".join(_PUBLISHED)))
     if not _are_names(names):
-        writer.refuse("/hitl/destructive_tools", "'destructive_tools' takes a list of names")
+        writer.refuse("/hitl/destructive_tools", say("laravel.names"))
         return []
     return [str(name) for name in names]
 
 
 def _classes(value: Any) -> str:
     if value in ([], None):
-        return (
-            "an empty list restricts nothing in the package; here an empty list runs nothing. tools.allow in sayso.toml"
-            " lists the tools that the service may run; without it, all workspace tools may run"
-        )
+        return say("laravel.classes.empty")
     shown = ", ".join(map(str, value)) if isinstance(value, list) else repr(value)
-    return f"{shown} is left out: tools.allow in sayso.toml lists the tools that may run, by name and not by class"
+    return say("laravel.classes", names=shown)
 
 
 def _document(writer: Translation, names: list[str], match: Any) -> dict[str, Any]:
     if match not in ("exact", "substring"):
-        writer.refuse("/tool_authorization/destructive_match", "'destructive_match' takes 'exact' or 'substring'")
+        writer.refuse("/tool_authorization/destructive_match", say("laravel.match"))
         return {"version": 1}
     document: dict[str, Any] = {"version": 1, "default_action": "allow", "rules": []}
     writer.differ(
         "document",
-        "tools outside the set run unasked, as in the package; add actions under 'risk' to ask about risky ones",
+        say("laravel.outside"),
     )
     rule: dict[str, Any] = {"id": "destructive", "action": "approve"}
     if match == "substring" and "" in names:
-        writer.differ("destructive", "an empty entry covers every tool; the rule has no condition")
+        writer.differ("destructive", say("laravel.empty_entry"))
     elif kept := [name for name in names if name.strip()]:
         rule["when"] = [{"op": "destructive_set", "value": kept, "match": match}]
-        writer.differ("destructive", "upper and lower case count as the same")
+        writer.differ("destructive", say("laravel.case"))
     else:
-        writer.differ("destructive", "the set is empty: nothing is asked about")
+        writer.differ("destructive", say("laravel.empty_set"))
         return document
     document["rules"].append(rule)
     return document

@@ -44,6 +44,7 @@ from hitl.policy.operators.scope import ANYWHERE, ROLE
 from hitl.policy.operators.tool import HINTS, MATCHES
 from hitl.policy.presets import NAMES as PRESETS
 from hitl.policy.tables import tools
+from hitl.policy.wording import say
 from hitl.proof.canonical import pointer_below
 
 _MAX_EXECUTION_S: Final = 24 * 60 * 60
@@ -77,39 +78,39 @@ class Reader(Notes):
         version = value.get("version")
         if type(version) is not int or version != OURS:
             missing = "version" not in value
-            said = "the document needs a version" if missing else f"the version {version!r} is not known"
-            self.refuse("" if missing else "/version", said, "write 'version: 1'")
+            said = say("fault.version.none") if missing else say("fault.version", version=repr(version))
+            self.refuse("" if missing else "/version", said, say("fault.do.version"))
 
     def presets(self, value: Any, path: str) -> None:
         """Add a problem for an unknown preset, an empty list, or a list that names a preset twice."""
         listed = value if isinstance(value, list) else [value]
         if not listed:
-            self.refuse(path, "is an empty list", "leave it out")
+            self.refuse(path, say("fault.empty.list"), say("fault.do.leave_out"))
         for one in listed:
             self.choice(one, path, PRESETS, "")
         if len(listed) > len({str(one) for one in listed}):
-            self.refuse(path, "names a preset twice")
+            self.refuse(path, say("fault.preset.twice"))
 
     # --- reading the additions to cards
 
     def cards(self, value: Any, path: str) -> dict[str, CardTerms]:
         """Return the additions to cards: name of the tool -> additions."""
         if not isinstance(value, dict):
-            self.refuse(path, "takes tools and their cards")
+            self.refuse(path, say("fault.cards"))
             return {}
         for tool in value:
             self.name(tool, pointer_below(path, tool))
             if isinstance(tool, str) and is_pattern(tool):
-                self.refuse(pointer_below(path, tool), "is a pattern, and a card is for one tool", "name the tool")
+                self.refuse(pointer_below(path, tool), say("fault.cards.pattern"), say("fault.do.name_tool"))
         return {tool: self.card(entry, pointer_below(path, tool)) for tool, entry in value.items()}
 
     def card(self, value: Any, path: str) -> CardTerms:
         """Return the additions to the cards of one tool: headline, fields, and the sentence about undoing."""
         if not isinstance(value, dict) or not value:
-            self.refuse(path, f"takes {', '.join(CARD)}")
+            self.refuse(path, say("fault.do.takes", options=", ".join(CARD)))
             return CardTerms()
         if "fields" in value and "headline" not in value:
-            self.refuse(pointer_below(path, "fields"), "means nothing without a headline", "add 'headline'")
+            self.refuse(pointer_below(path, "fields"), say("fault.cards.headline"), say("fault.do.headline"))
         return CardTerms(**self.record(value, path, CARD))
 
     def headline(self, value: Any, path: str) -> str:
@@ -125,14 +126,14 @@ class Reader(Notes):
         """Return the sentence that says how to undo the call. Add a problem if it is too long."""
         sentence = self.text(value, path) or ""
         if len(sentence) > LONGEST_UNDO:
-            self.refuse(path, f"has more than {LONGEST_UNDO} characters")
+            self.refuse(path, say("fault.cards.long", most=LONGEST_UNDO))
         return sentence
 
     def fields(self, value: Any, path: str) -> tuple[str, ...]:
         """Return the names of the arguments that a card shows below its headline. The list may be empty."""
         found = self.items(value, path)
         if not all(isinstance(name, str) and name for name in found):
-            self.refuse(path, "takes a list of argument names", "such as ['note']")
+            self.refuse(path, say("fault.takes.names"), say("fault.do.such_as_note"))
         return tuple(found)
 
     # --- reading rules
@@ -144,12 +145,12 @@ class Reader(Notes):
         for at, entry in enumerate(self.items(value, path)):
             where = pointer_below(path, at)
             if not isinstance(entry, dict):
-                self.refuse(where, "takes a rule (keys and values)")
+                self.refuse(where, say("fault.takes.rule"))
                 continue
             fields = {"tools": (), "tool": (), "when": All(()), **read(entry, where)}
             name = fields.pop("id", None) or f"{path[1:]}[{at}]"
             if name in names:
-                self.refuse(pointer_below(where, "id"), f"the id {name!r} is used twice")
+                self.refuse(pointer_below(where, "id"), say("fault.id.twice", name=repr(name)))
             names.add(name)
             found.append(Rule(name=name, path=where, line=self.parsed.line(where), content=entry, **fields))
         return tuple(found)
@@ -169,20 +170,20 @@ class Reader(Notes):
         risk.
         """
         if ("risk" in value) == ("at_least" in value):
-            self.refuse(path, "needs one of 'risk' (the level) and 'at_least' (raise to it)")
+            self.refuse(path, say("fault.risk_rule"))
         return self.record(value, path, RISK_RULE)
 
     def on_timeout(self, value: Any, path: str) -> None:
         """Add a problem if the value of ``on_timeout`` isn't ``deny``, because silence is never an approval."""
         if value != "deny":
-            said = f"{value!r} is not possible: silence is never an approval"
-            self.refuse(path, said, "write 'on_timeout: deny' or leave it out")
+            said = say("fault.on_timeout", value=repr(value))
+            self.refuse(path, said, say("fault.do.on_timeout"))
 
     def names(self, value: Any, path: str) -> tuple[str, ...]:
         """Return a rule's ``tools`` or ``tool`` as a tuple of names and patterns, or () if it is for every name."""
         listed = value if isinstance(value, list) else [value]
         if not listed:
-            self.refuse(path, "is an empty list", "leave it out to match every name")
+            self.refuse(path, say("fault.empty.list"), say("fault.do.every_name"))
         for one in listed:
             self.name(one, path)
         named = tuple(one for one in listed if isinstance(one, str) and one not in ("", "*"))
@@ -191,9 +192,9 @@ class Reader(Notes):
     def name(self, value: Any, path: str) -> None:
         """Add a problem for a name that no tool can have."""
         if not isinstance(value, str):
-            self.refuse(path, "takes a name, or a list of names")
+            self.refuse(path, say("fault.takes.name"))
         elif not value.strip():
-            self.refuse(path, "is empty", "write '*' or leave it out to match every name")
+            self.refuse(path, say("fault.empty"), say("fault.do.star"))
         else:
             self.possible(value, path)
 
@@ -202,13 +203,13 @@ class Reader(Notes):
         try:
             check_name(value)
         except BadName as error:
-            self.strictly(path, f"the name {value!r} {error}", error.suggestion)
+            self.strictly(path, say("fault.name", value=repr(value), why=error), error.suggestion)
 
     def kinds(self, value: Any, path: str) -> tuple[str, ...]:
         """Return a rule's ``kind`` as a tuple of kinds of tools, such as ``read``."""
         found = value if isinstance(value, list) else [value]
         if not found:
-            self.refuse(path, "is an empty list", "leave it out to match every kind")
+            self.refuse(path, say("fault.empty.list"), say("fault.do.every_kind"))
         return tuple(self.choice(one, path, _TOOL_KINDS, UNKNOWN) for one in found)
 
     # --- reading conditions
@@ -216,13 +217,13 @@ class Reader(Notes):
     def whens(self, value: Any, path: str) -> All:
         """Return the group of a rule's conditions. The rule holds only if all of them hold."""
         if not value and isinstance(value, list):
-            self.refuse(path, "is an empty list", "leave it out to match every call")
+            self.refuse(path, say("fault.empty.list"), say("fault.do.every_call"))
         return All(tuple(self.when(entry, pointer_below(path, at)) for at, entry in enumerate(self.items(value, path))))
 
     def when(self, value: Any, path: str) -> When:
         """Return a checked condition, or a group of conditions."""
         if not isinstance(value, dict):
-            self.refuse(path, "takes a condition: key, op and value")
+            self.refuse(path, say("fault.takes.condition"))
             return All(())
         if len(value) != 1:
             return self.condition(value, path)
@@ -239,7 +240,7 @@ class Reader(Notes):
         """Return the conditions inside ``any``, ``all`` or ``not``."""
         found = self.items(value, path)
         if not found and isinstance(value, list):
-            self.refuse(path, "is an empty list")
+            self.refuse(path, say("fault.empty.list"))
         return tuple(self.when(entry, pointer_below(path, at)) for at, entry in enumerate(found))
 
     def condition(self, value: dict[str, Any], path: str) -> When:
@@ -248,13 +249,13 @@ class Reader(Notes):
         name = value.get("op")
         operator = OPERATORS.get(name) if isinstance(name, str) else None
         if operator is None or not isinstance(name, str):
-            hint = closest(name, OPERATORS) or f"one of {', '.join(OPERATORS)}"
-            self.refuse(pointer_below(path, "op"), f"the operator {name!r} is not known", hint)
+            hint = closest(name, OPERATORS) or say("fault.do.one_of", options=", ".join(OPERATORS))
+            self.refuse(pointer_below(path, "op"), say("fault.operator", name=repr(name)), hint)
             return All(())
         key = self.key(value, path, name, operator)
         match = self.choice(value.get("match", MATCHES[0]), pointer_below(path, "match"), MATCHES, MATCHES[0])
         if "match" in value and not operator.matches:
-            self.strictly(pointer_below(path, "match"), "is only for destructive_set")
+            self.strictly(pointer_below(path, "match"), say("fault.operator.match"))
         where = pointer_below(path, "value") if "value" in value else path
         if operator.matches and match == MATCHES[0]:
             self.whole_names(value.get("value"), pointer_below(path, "value"))
@@ -264,35 +265,35 @@ class Reader(Notes):
         """Return the key of a condition, or '' if the operator takes no key."""
         where, key = pointer_below(path, "key"), value.get("key", "")
         if not isinstance(key, str):
-            self.refuse(where, "takes a text")
+            self.refuse(where, say("fault.takes.text"))
             return ""
         if not operator.keyed:
             if key:
                 self.unkeyed(where, op)
             return key
         if key == "":
-            self.strictly(where, "a condition needs the name of an argument", "add 'key'")
+            self.strictly(where, say("fault.condition.key"), say("fault.do.key"))
         self.role(key, where)
         if op == "annotation" and key not in HINTS:
-            self.refuse(where, f"{key!r} is no hint of a tool", closest(key, HINTS))
+            self.refuse(where, say("fault.condition.hint", key=repr(key)), closest(key, HINTS))
         if key == ANYWHERE and operator.one_argument:
-            self.refuse(where, f"{op} looks at one argument; name it")
+            self.refuse(where, say("fault.condition.one", op=op))
         return key
 
     def unkeyed(self, path: str, op: str) -> None:
         """Add a problem for a key of an operator that takes no key."""
-        self.refuse(path, f"{op} looks at the tool's name and takes no key")
+        self.refuse(path, say("fault.condition.tool", op=op))
 
     def role(self, key: str, path: str) -> None:
         """Add a problem for a key that begins with ``@`` and doesn't name a known role of arguments."""
         if key.startswith(ROLE) and key[1:] not in tools.ROLES:
             known = [f"{ROLE}{role}" for role in tools.ROLES]
-            self.refuse(path, f"{key!r} is no role of an argument; there are {', '.join(known)}", closest(key, known))
+            self.refuse(path, say("fault.condition.role", key=repr(key), roles=", ".join(known)), closest(key, known))
 
     def value(self, value: dict[str, Any], path: str, op: str, operator: Operator) -> Any:
         """Return the checked value of a condition, or None with a problem if the operator doesn't take the value."""
         if "value" not in value and operator.valued:
-            self.refuse(path, f"{op} needs a value", f"it takes {operator.takes}")
+            self.refuse(path, say("fault.condition.value", op=op), say("fault.do.it_takes", takes=operator.takes))
             return None
         return self.checked(value.get("value"), path, op, operator, operator.check)
 
@@ -301,10 +302,10 @@ class Reader(Notes):
         try:
             found = check(given)
         except BadValue as error:
-            self.refuse(path, str(error), f"{op} takes {operator.takes}")
+            self.refuse(path, str(error), say("fault.condition.takes", op=op, takes=operator.takes))
             return None
         if op == "command_prefix_allowlist" and (wild := [one for one in found if is_pattern(one)]):
-            self.warn(path, f"{wild[0]!r} is compared word by word, without patterns", "write its beginning alone")
+            self.warn(path, say("fault.condition.words", word=repr(wild[0])), say("fault.do.beginning"))
         return found
 
     def whole_names(self, value: Any, path: str) -> None:
@@ -314,8 +315,8 @@ class Reader(Notes):
         """
         for one in value if isinstance(value, list) else str(value or "").split(","):
             if isinstance(one, str) and is_pattern(one):
-                said = f"the name {one!r} is a pattern, and names of a set are compared whole"
-                self.refuse(path, said, f"write {one.strip('*?')!r} with 'match: substring'")
+                said = say("fault.condition.set", name=repr(one))
+                self.refuse(path, said, say("fault.do.substring", name=repr(one.strip("*?"))))
 
 
 # --- the tables of the grammar
@@ -340,7 +341,7 @@ _ASKING: Final[Mapping[str, EntryKind]] = {
         lambda reader, value, path: None if value is None else _WAIT.read(reader, value, path),
         {**_WAIT.schema, "type": ["integer", "null"]},
     ),
-    "approvers": texts("takes a list of approvers, at least one", "such as ['local:1000']", blank=False),
+    "approvers": texts(say("fault.takes.approvers"), say("fault.do.such_as_person"), blank=False),
     "exclude_requester": FLAG,
     "require_reason": FLAG,
 }
@@ -354,7 +355,7 @@ RULE: Final = {
     **_SCOPE,
     "risk": _RISK,
     **{key: kind.for_action("approve") for key, kind in _ASKING.items()},
-    "harmless": texts("takes a list of argument names", "such as ['note']", blank=True).for_action("allow"),
+    "harmless": texts(say("fault.takes.names"), say("fault.do.such_as_note"), blank=True).for_action("allow"),
 }
 FORBID: Final = {**_SCOPE, "risk": _RISK}
 RISK_RULE: Final = {**_SCOPE, "risk": _RISK, "at_least": _RISK}
@@ -373,12 +374,14 @@ DOCUMENT: Final = {
     "version": EntryKind(lambda *_: None, {"const": OURS}),
     "description": TEXT,
     "preset": EntryKind(Reader.presets, one_or_some({"enum": list(PRESETS)}, uniqueItems=True)),
-    "defaults": record(_DEFAULTS, dict, takes="takes keys and values"),
+    "defaults": record(_DEFAULTS, dict, takes=say("fault.takes.keys")),
     "default_action": choice(ACTIONS, "deny", default="approve"),
     "risk": record(
-        dict.fromkeys(RISKS, record(_LEVEL, Level, takes=f"takes {', '.join(_LEVEL)}", empty=False)),
+        dict.fromkeys(
+            RISKS, record(_LEVEL, Level, takes=say("fault.do.takes", options=", ".join(_LEVEL)), empty=False)
+        ),
         dict,
-        takes="takes keys and values",
+        takes=say("fault.takes.keys"),
     ),
     "risk_rules": _list_of(
         Reader.risk_rule, {**described(RISK_RULE), "oneOf": [{"required": ["risk"]}, {"required": ["at_least"]}]}

@@ -8,6 +8,7 @@ from typing import Any
 
 from hitl.policy import text
 from hitl.policy.model import MAX_TIMEOUT_S, MIN_TIMEOUT_S, Problem
+from hitl.policy.wording import say
 
 
 @dataclass(slots=True)
@@ -31,7 +32,7 @@ class Translation:
         if MIN_TIMEOUT_S <= seconds <= MAX_TIMEOUT_S:
             return seconds
         bounded = MAX_TIMEOUT_S if seconds <= 0 else min(max(seconds, MIN_TIMEOUT_S), MAX_TIMEOUT_S)
-        self.differ(where, f"the timeout {seconds} becomes {bounded} s")
+        self.differ(where, say("import.timeout", asked=seconds, bounded=bounded))
         return bounded
 
     def left_out(self, where: str, value: Any, why: str) -> None:
@@ -40,7 +41,7 @@ class Translation:
         ``why`` is the reason in words.
         """
         inside = f" ({', '.join(map(str, value))})" if isinstance(value, Mapping) and value else ""
-        self.differ(where, f"left out{inside}: {why}")
+        self.differ(where, say("import.left_out.inside", inside=inside, why=why))
 
 
 def is_seconds(value: Any) -> bool:

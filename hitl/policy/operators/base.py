@@ -15,6 +15,7 @@ from typing import Any
 from hitl.policy import grammar, values
 from hitl.policy.operators.scope import ANYWHERE, ROLE, CallScope
 from hitl.policy.three_valued import NO, UNSURE, YES
+from hitl.policy.wording import say
 from hitl.records import replace
 
 MAX_PATH = 4096
@@ -229,9 +230,9 @@ def entries(value: Any) -> tuple[str, ...]:
     elif isinstance(value, list) and all(isinstance(part, str) and part.strip() for part in value):
         found = tuple(part.strip() for part in value)
     else:
-        raise BadValue("takes a list of texts, or one text with commas")
+        raise BadValue(say("fault.takes.texts"))
     if not found:
-        raise BadValue("is an empty list")
+        raise BadValue(say("fault.empty.list"))
     return found
 
 
@@ -243,14 +244,14 @@ def split(value: str) -> tuple[str, ...]:
 def a_text(value: Any) -> str:
     """Return the value. Raises BadValue if it isn't a text."""
     if not isinstance(value, str):
-        raise BadValue("takes a text")
+        raise BadValue(say("fault.takes.text"))
     return value
 
 
 def scalar(value: Any) -> Any:
     """Return the value. Raises BadValue if it is a list or an object."""
     if isinstance(value, list | dict):
-        raise BadValue("takes a text, number, true, false or null")
+        raise BadValue(say("fault.takes.scalar"))
     return value
 
 
@@ -260,4 +261,4 @@ def flag(value: Any) -> bool:
         return value
     if value in ("true", "false"):
         return bool(value == "true")
-    raise BadValue("takes true or false")
+    raise BadValue(say("fault.takes.flag"))

@@ -23,6 +23,7 @@ from hitl.policy.shell import ShellReading, read_line
 from hitl.policy.shell.found import EFFECTS
 from hitl.policy.shell.lists import Prefixes, Programs, wrong_entry
 from hitl.policy.three_valued import NO, UNSURE, YES
+from hitl.policy.wording import say
 
 
 def programs(value: Any) -> tuple[str, ...]:
@@ -41,7 +42,7 @@ def programs(value: Any) -> tuple[str, ...]:
 def _nothing(value: Any) -> bool:
     if value in (None, "", True, "true"):
         return True
-    raise BadValue("takes no value")
+    raise BadValue(say("fault.takes.nothing"))
 
 
 def contenox_entries(value: Any) -> tuple[str, ...]:
@@ -128,7 +129,7 @@ def _effect_names(value: Any) -> frozenset[str]:
     found = entries(value)
     for name in found:
         if name not in EFFECTS:
-            raise BadValue(f"{name!r} is no effect; there are {', '.join(EFFECTS)}")
+            raise BadValue(say("fault.effect", name=repr(name), effects=", ".join(EFFECTS)))
     return frozenset(found)
 
 
@@ -183,16 +184,18 @@ OPERATORS: Mapping[str, Operator] = {
         Operator(
             programs,
             _build_programs,
-            "programs, sub-commands, options or globs",
+            say("takes.programs"),
             one_argument=True,
             contenox_check=contenox_entries,
         ),
     ),
     "command_prefix_allowlist": Operator(
-        entries, _build_prefixes, "beginnings of commands", one_argument=True, contenox_check=contenox_entries
+        entries, _build_prefixes, say("takes.beginnings"), one_argument=True, contenox_check=contenox_entries
     ),
-    "command_effects": Operator(_effect_names, _build_effects, f"effects: {', '.join(EFFECTS)}", one_argument=True),
-    "command_resolvable": Operator(flag, _build_resolvable, "true or false", FLAG, one_argument=True),
+    "command_effects": Operator(
+        _effect_names, _build_effects, say("takes.effects", effects=", ".join(EFFECTS)), one_argument=True
+    ),
+    "command_resolvable": Operator(flag, _build_resolvable, say("takes.flag"), FLAG, one_argument=True),
     "no_command_substitution": Operator(
         _nothing,
         _build_substitution,

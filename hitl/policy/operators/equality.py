@@ -27,6 +27,7 @@ from hitl.policy.operators.base import (
     scalar,
 )
 from hitl.policy.three_valued import NO, UNSURE, YES, opposite
+from hitl.policy.wording import say
 from hitl.records import replace
 
 
@@ -34,7 +35,7 @@ def _members(value: Any) -> tuple[Any, ...]:
     if isinstance(value, str):
         return entries(value)
     if not isinstance(value, list) or not value:
-        raise BadValue("takes a list with at least one entry")
+        raise BadValue(say("fault.takes.some"))
     return tuple(scalar(part) for part in value)
 
 
@@ -183,8 +184,8 @@ def _build_exists(condition: Condition, _use: ConditionUse) -> Test:
 
 
 OPERATORS: Mapping[str, Operator] = {
-    "eq": Operator(scalar, _build_eq, "a text, number, true, false or null", SCALAR, contenox_check=a_text),
-    "ne": Operator(scalar, _build_ne, "a text, number, true, false or null", SCALAR),
-    "in": Operator(_members, _build_in, "a list of texts or numbers", {"anyOf": [TEXT, some(SCALAR)]}),
-    "exists": Operator(flag, _build_exists, "true or false", FLAG, one_argument=True),
+    "eq": Operator(scalar, _build_eq, say("takes.scalar"), SCALAR, contenox_check=a_text),
+    "ne": Operator(scalar, _build_ne, say("takes.scalar"), SCALAR),
+    "in": Operator(_members, _build_in, say("takes.scalars"), {"anyOf": [TEXT, some(SCALAR)]}),
+    "exists": Operator(flag, _build_exists, say("takes.flag"), FLAG, one_argument=True),
 }

@@ -24,6 +24,7 @@ from hitl.policy.operators.base import (
 )
 from hitl.policy.operators.scope import ANYWHERE, CallScope
 from hitl.policy.three_valued import NO, UNSURE, YES
+from hitl.policy.wording import say
 
 MAX_URL = 16_384  # Characters. Some clients accept longer URLs, but parsing a longer URL takes too long.
 _NO_HOST = frozenset({"mailto", "tel"})  # URL schemes without a host. Clients fetch nothing from such a URL.
@@ -45,7 +46,7 @@ def _classes(value: Any) -> frozenset[str]:
     found = entries(value)
     for name in found:
         if name not in hosts.CLASSES:
-            raise BadValue(f"{name!r} is no class of hosts; there are {', '.join(sorted(hosts.CLASSES))}")
+            raise BadValue(say("fault.host_class", name=repr(name), classes=", ".join(sorted(hosts.CLASSES))))
     return frozenset(found)
 
 
@@ -53,7 +54,7 @@ def _schemes(value: Any) -> frozenset[str]:
     found = frozenset(name.lower() for name in entries(value))
     for name in found:
         if not re.fullmatch(r"[a-z][a-z0-9+.-]*", name):
-            raise BadValue(f"{name!r} is no URL scheme; write {name.partition(':')[0]!r}")
+            raise BadValue(say("fault.scheme", name=repr(name), scheme=repr(name.partition(":")[0])))
     return found
 
 
@@ -62,7 +63,7 @@ def _ports(value: Any) -> frozenset[int]:
     told = [part for part in parts if not isinstance(part, bool) and str(part).isdecimal()]
     found = [int(part) for part in told if int(part) <= hosts.MAX_PORT]
     if not found or len(found) < len(parts):
-        raise BadValue("takes port numbers")
+        raise BadValue(say("fault.takes.ports"))
     return frozenset(found)
 
 
@@ -152,8 +153,10 @@ def _url_part(part: Callable[[hosts.Url], Any]) -> Callable[[Condition, Conditio
 _CLASS = {"enum": sorted(hosts.CLASSES)}
 _PORT = {"type": "integer", "minimum": 0, "maximum": hosts.MAX_PORT}
 OPERATORS: Mapping[str, Operator] = {
-    "host": Operator(_hosts, _build_host, "hosts, *.domains, addresses or networks", contenox_check=_contenox_hosts),
-    "host_class": Operator(_classes, _build_class, "classes of hosts", {"anyOf": [TEXT, some(_CLASS)]}),
+    "host": Operator(_hosts, _build_host, say("takes.hosts"), contenox_check=_contenox_hosts),
+    "host_class": Operator(_classes, _build_class, say("takes.host_classes"), {"anyOf": [TEXT, some(_CLASS)]}),
     "url_scheme": Operator(_schemes, _url_part(lambda url: url.scheme), "URL schemes"),
-    "url_port": Operator(_ports, _url_part(lambda url: url.port), "port numbers", {"anyOf": [TEXT, _PORT, some({})]}),
+    "url_port": Operator(
+        _ports, _url_part(lambda url: url.port), say("takes.ports"), {"anyOf": [TEXT, _PORT, some({})]}
+    ),
 }

@@ -12,6 +12,7 @@ from hitl.policy.grammar import closed
 from hitl.policy.operators.base import BadValue, Condition, ConditionUse, Operator, Test, over_values
 from hitl.policy.operators.scope import CallScope
 from hitl.policy.three_valued import NO, UNSURE, YES
+from hitl.policy.wording import say
 
 _MAX_DIGITS = 400
 _NUMBER_COST = 2  # units of the call's budget (MAX_WORK) for testing one value; ``eq`` takes 1 unit
@@ -20,7 +21,7 @@ _NUMBER_COST = 2  # units of the call's budget (MAX_WORK) for testing one value;
 def _decimal(value: Any) -> int | Decimal:
     found = values.number(value)
     if found is None:
-        raise BadValue("takes a number")
+        raise BadValue(say("fault.takes.number"))
     whole = found.adjusted() < _MAX_DIGITS and found == found.to_integral_value()
     return int(found) if whole else found  # an int compares faster than a Decimal
 
@@ -36,13 +37,13 @@ _BOUNDS: dict[str, Callable[[Any, Any], bool]] = {
 def _sizes(value: Any) -> tuple[tuple[str, int], ...]:
     bounds = value if isinstance(value, dict) else {"ge": value, "le": value}
     if not bounds or not set(bounds) <= set(_BOUNDS):
-        raise BadValue("takes a whole number, or lt, le, gt, ge with one")
+        raise BadValue(say("fault.takes.size"))
     if not all(isinstance(bound, int) and not isinstance(bound, bool) and bound >= 0 for bound in bounds.values()):
-        raise BadValue("takes whole numbers from 0")
+        raise BadValue(say("fault.takes.whole"))
     low = max(bounds.get("ge", 0), bounds.get("gt", -1) + 1)
     high = min((bounds[name] - (name == "lt") for name in ("le", "lt") if name in bounds), default=low)
     if low > high:
-        raise BadValue("contradicts itself: no size is in both bounds")
+        raise BadValue(say("fault.size"))
     return tuple(bounds.items())
 
 
@@ -80,7 +81,7 @@ OPERATORS: Mapping[str, Operator] = {
     "size": Operator(
         _sizes,
         _build_size,
-        "a whole number, or lt, le, gt, ge with one",
+        say("takes.size"),
         {"anyOf": [_COUNT, {**closed(dict.fromkeys(_BOUNDS, _COUNT)), "minProperties": 1}]},
         one_argument=True,
     ),

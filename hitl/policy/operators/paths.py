@@ -29,6 +29,7 @@ from hitl.policy.operators.scope import ANYWHERE, CallScope
 from hitl.policy.operators.text import is_encodable, pattern, pattern_set
 from hitl.policy.paths import plain_path
 from hitl.policy.three_valued import NO, UNSURE, YES, opposite
+from hitl.policy.wording import say
 
 _MAX_WILD = 256
 _MIN_HINT = 3
@@ -39,7 +40,7 @@ _HINTED_COST, _PATH_COST = 2, 40
 def _globs(value: Any) -> tuple[Glob | None, ...]:
     patterns = [value] if isinstance(value, str) else value
     if not isinstance(patterns, list) or not patterns or not all(isinstance(one, str) and one for one in patterns):
-        raise BadValue("takes a glob, or a list of globs")
+        raise BadValue(say("fault.takes.globs"))
     return tuple(_glob(one) for one in patterns)
 
 
@@ -47,7 +48,7 @@ def _glob(pattern: str) -> Glob:
     try:
         return glob(pattern)
     except BadGlob as error:
-        raise BadValue(f"the glob {pattern!r} {error}") from error
+        raise BadValue(say("fault.glob", pattern=repr(pattern), why=error)) from error
 
 
 def _contenox_globs(value: Any) -> tuple[Glob | None, ...]:
@@ -59,7 +60,7 @@ def _contenox_globs(value: Any) -> tuple[Glob | None, ...]:
     try:
         expand_braces(pattern)
     except BadGlob as error:
-        raise BadValue(f"the glob {pattern!r} {error}") from error
+        raise BadValue(say("fault.glob", pattern=repr(pattern), why=error)) from error
     try:
         return (glob(pattern),)
     except BadGlob:
@@ -228,9 +229,7 @@ def _build_tree(condition: Condition, _use: ConditionUse) -> Test:
 
 
 OPERATORS: Mapping[str, Operator] = {
-    "path_matches": Operator(
-        pattern, _build_path_matches, "a regular expression in RE2 syntax, for every spelling of a path", TEXT
-    ),
-    "glob": Operator(_globs, _build_glob, "a path glob, or a list of them", contenox_check=_contenox_globs),
-    "open_tree": Operator(flag, _build_tree, "true or false", FLAG, keyed=False),
+    "path_matches": Operator(pattern, _build_path_matches, say("takes.path_regex"), TEXT),
+    "glob": Operator(_globs, _build_glob, say("takes.globs"), contenox_check=_contenox_globs),
+    "open_tree": Operator(flag, _build_tree, say("takes.flag"), FLAG, keyed=False),
 }

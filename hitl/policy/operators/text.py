@@ -15,6 +15,7 @@ from typing import Any
 from hitl.policy import values
 from hitl.policy.operators.base import FLAG, TEXT, BadValue, Condition, ConditionUse, Operator, Test, flag, over_values
 from hitl.policy.three_valued import NO, UNSURE, YES
+from hitl.policy.wording import say
 
 MAX_SUBJECT = 1_000_000
 #: Characters. For a longer text, ``credential`` answers UNSURE. The texts that it is meant for, such as the query of a
@@ -32,11 +33,11 @@ _part = re.compile(rf"({_VARYING})|({_LITERAL})").findall
 def pattern(value: Any) -> Any:
     """Return the compiled regular expression. Raises BadValue if RE2 doesn't accept it."""
     if not isinstance(value, str) or not value:
-        raise BadValue("takes a regular expression (RE2 syntax)")
+        raise BadValue(say("fault.takes.regex"))
     try:
         import re2  # noqa: PLC0415 - a native library; loaded with the first regular expression
     except ImportError as error:
-        raise BadValue("needs google-re2, which is not installed") from error
+        raise BadValue(say("fault.regex.missing")) from error
     options = re2.Options()
     options.log_errors = False
     try:
@@ -44,7 +45,7 @@ def pattern(value: Any) -> Any:
     except re2.error as error:
         reason = error.args[0]
         shown = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else reason
-        raise BadValue(f"is not a regular expression that RE2 takes: {shown}") from error
+        raise BadValue(say("fault.regex", why=shown)) from error
 
 
 def _build_matches(condition: Condition, use: ConditionUse) -> Test:
@@ -124,8 +125,6 @@ def _build_credential(condition: Condition, use: ConditionUse) -> Test:
 
 
 OPERATORS: Mapping[str, Operator] = {
-    "credential": Operator(flag, _build_credential, "true or false", FLAG),
-    "matches": Operator(
-        pattern, _build_matches, "a regular expression in RE2 syntax, found anywhere in the text", TEXT
-    ),
+    "credential": Operator(flag, _build_credential, say("takes.flag"), FLAG),
+    "matches": Operator(pattern, _build_matches, say("takes.regex"), TEXT),
 }

@@ -8,6 +8,7 @@ from hitl.policy.model import PolicyCall
 from hitl.policy.operators.base import FLAG, Condition, ConditionUse, Operator, Test, entries, flag
 from hitl.policy.operators.scope import CallScope
 from hitl.policy.three_valued import NO, UNSURE, YES
+from hitl.policy.wording import say
 
 
 def _build_destructive(condition: Condition, use: ConditionUse) -> Test:
@@ -64,7 +65,7 @@ def _build_isolated(condition: Condition, _use: ConditionUse) -> Test:
 
 
 OPERATORS: Mapping[str, Operator] = {
-    "destructive_set": Operator(entries, _build_destructive, "tool names", keyed=False, matches=True),
-    "isolated": Operator(flag, _build_isolated, "true or false", FLAG, keyed=False),
-    "annotation": Operator(flag, _build_annotation, "true or false", FLAG),
+    "destructive_set": Operator(entries, _build_destructive, say("takes.tools"), keyed=False, matches=True),
+    "isolated": Operator(flag, _build_isolated, say("takes.flag"), FLAG, keyed=False),
+    "annotation": Operator(flag, _build_annotation, say("takes.flag"), FLAG),
 }

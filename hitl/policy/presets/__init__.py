@@ -15,6 +15,7 @@ from typing import Final
 
 from hitl.policy import text
 from hitl.policy.ports import Document, check_names
+from hitl.policy.wording import say
 
 NAMES: Final = ("default", "strict", "dev", "headless", "payments", "email", "database")
 _named = re.compile(r"&([A-Z_]+)")
@@ -31,7 +32,7 @@ class PresetSource:
         """Return the preset of that name. Raises LookupError for an unknown name."""
         check_names(tenant, name)
         if name not in NAMES:
-            raise LookupError(f"no preset {name!r}; the presets are {', '.join(NAMES)}")
+            raise LookupError(say("fault.preset", name=repr(name), names=", ".join(NAMES)))
         return Document(name, f"the preset {name}", preset(name), "yaml", fixed=True)
 
 

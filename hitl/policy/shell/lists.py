@@ -22,6 +22,7 @@ from hitl.policy.shell.syntax import parsed
 from hitl.policy.shell.work import MAX_WORK, of_parse
 from hitl.policy.tables import names
 from hitl.policy.three_valued import NO, UNSURE, YES
+from hitl.policy.wording import say
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -40,23 +41,23 @@ def wrong_entry(entry: str) -> str | None:
         return None
     program, why = words[0], None
     if found := _SYNTAX.search(entry):
-        why = f"holds {found.group()!r}, and an entry is one program with its words; {_instead(entry)}"
+        why = say("fault.command.sign", sign=repr(found.group()), instead=_instead(entry))
     elif program.startswith("-"):
-        why = "begins with an option; put the program before it"
+        why = say("fault.command.option")
     elif "=" in program:
-        why = "begins with a variable; begin with the program"
+        why = say("fault.command.variable")
     elif "/" in program and is_pattern(program):
-        why = "is a path with wildcards, and programs are compared by name; write the name alone"
+        why = say("fault.command.path")
     elif program.endswith(":*"):
-        why = f"ends with ':*', which no program does; write {program[:-2]!r}"
-    return why and f"the entry {entry!r} {why}"
+        why = say("fault.command.colon", program=repr(program[:-2]))
+    return why and say("fault.command", entry=repr(entry), why=why)
 
 
 def _instead(entry: str) -> str:
     if entry[0] in "<>":
-        return "write '>' to match every redirection"
+        return say("fault.command.redirection")
     name = re.search(r"[\w.+-]+", entry)
-    return f"name each program in an entry of its own, such as {name.group() if name else 'rm'!r}"
+    return say("fault.command.several", program=repr(name.group() if name else "rm"))
 
 
 @dataclass(frozen=True, slots=True)

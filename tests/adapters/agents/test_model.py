@@ -219,7 +219,7 @@ async def test_a_provider_that_is_down_is_asked_again(server: ModelServer, agent
 
 
 async def test_a_provider_that_isnt_there_ends_the_turn(server: ModelServer, agent: Agents) -> None:
-    """Nobody waits for it for ever."""
+    """The turn ends at once, because nobody could answer."""
     gone = agent()
     await server.__aexit__()
 

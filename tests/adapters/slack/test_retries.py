@@ -78,5 +78,5 @@ async def test_a_no_is_taken_at_once() -> None:
     ],
 )
 def test_a_pause_has_an_end(said: object, pause: float | None) -> None:
-    """Slack says whole seconds; whoever answers in its place can't silence us for ever."""
+    """Slack sends whole seconds. An answer from another server can't silence Sayso without an end."""
     assert pause == pause_of({"Retry-After": said})

@@ -396,6 +396,8 @@ class TestPlaces:
         rows = await world.look(routes=[f"telegram:{one}" for one in ids])
 
         assert says(rows[f"telegram:{muted.id}"].text, "doctor.telegram.place.muted")
+        assert rows[f"telegram:{ben.id}"].text.endswith(say("remedy.telegram.blocked"))
+        assert rows[f"telegram:{kicked.id}"].text.endswith(say("remedy.telegram.member"))
         assert {Health.RED} == {check.state for name, check in rows.items() if not name.startswith("telegram ")}
         assert len(ids) + 3 == len(rows)
 

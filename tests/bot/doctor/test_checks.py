@@ -270,6 +270,35 @@ def test_a_route_that_leads_nowhere_is_red(checked: Callable[..., dict[str, Chec
     assert all(check.text.startswith(f"{route}: ") for check in (for_all, for_one))
 
 
+def test_a_misspelled_platform_of_a_route_is_told_with_the_one_that_was_meant(
+    checked: Callable[..., dict[str, Check]],
+) -> None:
+    """The whole route, ready to be copied."""
+    text = f'{APART}routes = ["telegrm:42"]\n[telegram]\napi = "http://127.0.0.1:9"\n'
+    told = checked(text)["unknown routes"].text
+
+    assert says(told, "doctor.unknown.routes", routes=say("near.route", route="telegrm:42", near="telegram:42"))
+
+
+@pytest.mark.parametrize(("approver", "told"), [("local:4321", True), ("telegram:42", False)])
+def test_a_chat_on_which_no_approver_has_an_account_is_yellow(
+    checked: Callable[..., dict[str, Check]], approver: str, *, told: bool
+) -> None:
+    """Everything looks set up there, but no card comes and nobody could answer."""
+    checks = checked(f'{APART.replace(ME, approver)}[telegram]\napi = "http://127.0.0.1:9"\n')
+    found = checks.get(say("doctor.unanswered.name", platform="Telegram"))
+
+    assert (Health.YELLOW if told else None) == (found and found.state)
+
+
+def test_the_missing_file_of_a_token_is_to_be_written(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
+    """The settings that name it are right, so the line doesn't say to correct them."""
+    file = tmp_path / "token"
+    text = checked(f'{APART}[telegram]\ntoken_file = "{file}"\n')["telegram"].text
+
+    assert says(f"{text}.", "setting.secret.none", setting="telegram.token_file", file=file)
+
+
 def test_people_of_a_platform_that_is_set_up_are_known(checked: Callable[..., dict[str, Check]]) -> None:
     """And its places; whether they are there, the platform's own lines say."""
     here = 'routes = ["telegram:-1001"]\n[telegram]\napi = "http://127.0.0.1:9"\n'

@@ -64,7 +64,7 @@ def test_a_hook_asks_on_the_services_own_socket(settings: Path, tmp_path: Path, 
     file = tmp_path / "home" / module(host).FILE
     done = init(host, "--config", str(settings), "--yes")
     assert 0 == done.exit_code, done.output
-    command = "".join(each.read_text() for each in file.parent.iterdir() if each.is_file())
+    command = "".join(each.read_text() for each in file.parent.rglob("*") if each.is_file())
     assert f"--socket {tmp_path}/run/sayso.sock --uid {os.getuid()}" in command
 
     if host == "codex":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import string
 from itertools import product
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,20 +20,29 @@ from hitl.cards import wording as core
 from hitl.cards.card import Way, card, details, headline, is_cut, outcome, outcome_for_agent
 from hitl.cards.data import view
 from hitl.cards.german import GERMAN
+from hitl.cards.german_phrases import PHRASES
 from hitl.cards.languages import LANGUAGES, wording_of
 from hitl.cards.wording import IN_ENGLISH, Wording, say
-from hitl.outcomes import Noted, Unfit, fact, kept
+from hitl.outcomes import Because, Noted, Unfit, because, fact, kept
 from hitl.people import Conversation, Directory
 from hitl.people.names import Names
+from hitl.policy import load, presets
+from hitl.policy.shell.found import EFFECTS
+from hitl.policy.tables.known import programs
 from hitl.proof.canonical import canonical
 from hitl.proof.keyring import Keyring
 from hitl.records import replace
 from hitl.testing import a_call
 from tests.hitl.world import NOON
 from tests.pseudo import PSEUDO, outside, speak
+from tests.reasons import REASONS
 from tests.sentences import SERVICE as ENGLISH
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 GERMAN_WORDING = LANGUAGES["de"]
+SHELL = Path(__file__).parents[3] / "hitl" / "policy" / "shell"
 KEYS = Keyring([("k1", b"1" * 32)])
 #: The groups of sentences that people see in chats, at a terminal and on cards.
 FOR_PEOPLE = (
@@ -47,6 +58,7 @@ FOR_PEOPLE = (
     "window",
     "refused",
     "agent",
+    "why",
 )
 #: Signs, places to fill, and words that are the same in German.
 SAME = {"button.details", "window.title.details"}
@@ -96,7 +108,17 @@ def calls() -> list[Call]:
     found.append(pending(args=canonical({f"甲{number}": 1 for number in range(60)})))
     found += [pending(tool="bash", args=canonical({"command": "中"}), sentence=say("shell.does"))]
     found += [ended(**change) for change in ENDS]
+    found += [call for reason in REASONS for call in calls_because_of(reason)]
     return found
+
+
+def calls_because_of(reason: str) -> list[Call]:
+    """A pending, a denied and a refused request. Each has the reason, as the gate stores it."""
+    call = pending()
+    verdict = replace(call.verdict, why=reason, message=reason)
+    denied = ended(decision=Decision.DENIED, reason=reason)
+    refused = ended(**RUN | {"result": Result.REFUSED, "error": kept(fact(Unfit.POLICY, why=reason))})
+    return [call.evolve(verdict=verdict), denied, refused]
 
 
 def pending(**changes: Any) -> Call:
@@ -261,6 +283,57 @@ def test_a_stored_denial_is_told_as_the_sentence_that_earlier_versions_stored(wh
         assert outcome(now, wording=wording) == outcome(then, wording=wording)
         assert outcome_for_agent(now, wording) == outcome_for_agent(then, wording)
         assert details(now, wording=wording) == details(then, wording=wording)
+
+
+def test_every_text_of_our_data_files_has_a_german_translation() -> None:
+    """The effects of programs, and the messages of presets. No translation is left of a text that is gone."""
+    effects = {program.says for program in programs().values() if program.says}
+    effects |= set(phrases_in_code()) - {*EFFECTS}
+    policies = [load(text, name=name).checked for name, text in presets().items()]
+    rules = [rule for one in policies for rule in (*one.forbid, *one.rules, *one.risk_rules)]
+    messages = {rule.message for rule in rules if rule.message}
+
+    assert PHRASES.keys() == effects | messages
+
+
+def phrases_in_code() -> Iterator[str]:
+    """The effects of programs that have functions of their own: texts next to the name of an effect."""
+    for path in (SHELL / "found.py", SHELL / "special.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            pair = node.args if isinstance(node, ast.Call) else node.elts if isinstance(node, ast.Tuple) else []
+            if isinstance(node, ast.Dict):
+                pairs = list(zip(node.keys, node.values, strict=True))
+            else:
+                pairs = [(pair[0], pair[1])] if len(pair) == 2 else []
+            for does, says in pairs:
+                if isinstance(does, ast.Constant) and does.value in EFFECTS and isinstance(says, ast.Constant):
+                    yield str(says.value)
+
+
+def test_a_rules_own_words_stay_as_they_are() -> None:
+    """The message of a preset is translated. The same words in another sentence are an operator's, and stay."""
+    text = next(iter(PHRASES))
+
+    assert PHRASES[text] == GERMAN_WORDING.retold(text)
+    assert f"{text} Ask Ada." == GERMAN_WORDING.retold(f"{text} Ask Ada.")
+    assert text == IN_ENGLISH.retold(text)
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_a_reason_that_an_earlier_version_stored_in_english_is_shown_as_it_is(reason: str) -> None:
+    """A rule's own words may look like such a sentence, so it isn't translated."""
+    stored = IN_ENGLISH.retold(reason)
+
+    assert stored == GERMAN_WORDING.retold(stored)
+
+
+def test_a_secret_in_a_reason_is_masked_in_every_text() -> None:
+    """The card, the details and the outcome show the mask, and the rest of the reason."""
+    secret = "ghp_" + "a1B2" * 9  # gitleaks:allow
+    for call in calls_because_of(because(Because.TOOL_SYSTEM, f"/中/{secret}")):
+        for text in shown(call, GERMAN_WORDING):
+            assert secret not in text
+        assert "/中/" in details(call) + outcome(call)
 
 
 @pytest.mark.parametrize("text", ["Pay 5 EUR", "delete", "delete x", "“delete a (1 byte)” and more", "x" * 5000, ""])

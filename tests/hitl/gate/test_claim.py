@@ -21,7 +21,7 @@ from hitl.errors import (
 )
 from hitl.gate import secret_hash
 from hitl.gate.context import Claimant
-from hitl.outcomes import Fact, Refusal, Unfit, fact
+from hitl.outcomes import Fact, Refusal, Stored, Unfit, fact
 from hitl.ports import Change, Unit
 from hitl.proof.keyring import new_ref
 from hitl.records import replace
@@ -322,7 +322,7 @@ class TestUnfit:
         with pytest.raises(InvalidConfirmation) as refused:
             await world.gate.claim(call.ref, "cli", CLAIM)
 
-        assert not_run(call, fact(Unfit.POLICY, why="Frozen.")) == refused.value.fact
+        assert not_run(call, fact(Unfit.POLICY, why=Stored("Frozen."))) == refused.value.fact
         assert Status.REFUSED == (await world.now(call)).status
         assert [ROOM] == world.told(PostKind.EDIT)
 

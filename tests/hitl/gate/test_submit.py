@@ -62,7 +62,7 @@ async def test_a_denied_call_is_kept_and_over(world: World) -> None:
     call = await world.ask(BAN)
 
     assert (State.IDLE, Status.DENIED, None) == (call.state, call.status, call.due_at)
-    assert "It is high." == call.reason
+    assert call.verdict.why == call.reason
     assert ["asked", "denied"] == await world.events(call)
     assert await world.store.next_due() is None
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from hitl.policy import Policy, PolicyCall, PolicyInvalid, load
+from hitl.policy.wording import say
 
 
 def envelope(*rules: dict[str, Any], default: str = "allow", **more: Any) -> Policy:
@@ -183,8 +184,8 @@ def test_silence_is_never_an_approval() -> None:
 
     assert 7 * 24 * 3600 == policy.judge(PolicyCall("g", "t", {})).timeout_s
     assert [
-        "'approve' is read as 'deny': silence is never an approval",
-        "0 meant no deadline; it is read as 604800 s (7 days)",
+        say("contenox.on_timeout"),
+        say("contenox.deadline", value=0, high=604800),
     ] == [problem.message for problem in policy.lint()]
 
 

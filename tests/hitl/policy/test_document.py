@@ -7,6 +7,7 @@ import pytest
 
 from hitl.call import CardTerms
 from hitl.policy import Policy, PolicyCall, PolicyInvalid, load
+from hitl.policy.wording import say
 from hitl.records import replace
 
 GOOD = """
@@ -99,9 +100,10 @@ def test_line_path_and_suggestion_are_given() -> None:
     """A problem says where it is and what was probably meant."""
     found = problems("version: 1\nrules:\n  - tool: x\n    acton: deny\n    action: denny\n")
 
+    key, choice = say("fault.key", key="'acton'"), say("fault.choice", value="'denny'", options="allow, approve, deny")
     assert [
-        "line 4: /rules/0/acton: 'acton' is not a key that is known here (did you mean 'action'?)",
-        "line 5: /rules/0/action: 'denny' is none of allow, approve, deny (did you mean 'deny'?)",
+        f"line 4: /rules/0/acton: {key} ({say('fault.do.near', near=repr('action'))})",
+        f"line 5: /rules/0/action: {choice} ({say('fault.do.near', near=repr('deny'))})",
     ] == found
 
 
@@ -241,6 +243,13 @@ def test_a_rule_that_can_never_fire_is_refused(text: str) -> None:
     assert any("can never fire" in problem for problem in problems(text))
 
 
+def test_a_misspelled_action_is_the_only_problem() -> None:
+    """Nobody can say whether the keys beside it go with the action that was meant."""
+    (problem,) = problems(one_rule(action="alow", harmless=["a"]))
+
+    assert "did you mean 'allow'" in problem
+
+
 def test_rules_that_only_overlap_load() -> None:
     """A narrower rule first, or other conditions, leave a later rule its use."""
     load(rules({"tool": "xy", "action": "allow"}, {"tool": "x*", "action": "deny"}), name="p")
@@ -271,9 +280,8 @@ def test_check_warns_of_an_allow_before_a_deny() -> None:
         name="p",
     )
 
-    assert ["d comes after the allow a, which lets some of its calls pass"] == [
-        problem.message for problem in risky.lint()
-    ]
+    told = say("lint.after_allow", rule="a")
+    assert [f"d {told}"] == [problem.message for problem in risky.lint()]
     assert [] == apart.lint()
 
 

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from hitl.policy import Policy, PolicyCall, PolicyInvalid, Verdict, import_foreign, load
 from hitl.policy.dialects.importing import ForeignFormat
+from hitl.policy.wording import say
+from tests.sentences import says
 
 
 def imported(document: Any, format: ForeignFormat) -> Policy:  # noqa: A002 - as the function under test
@@ -74,7 +76,7 @@ def test_a_whole_configuration_loads(wrapped: Any) -> None:
         "modes.input_screen", "tool_authorization.enabled", "ability", "owner_key_depth", "retention", "days",
     ):  # fmt: skip
         assert key in said
-    assert "an empty list runs nothing" in said
+    assert say("laravel.classes.empty") in said
 
 
 def test_keys_with_dots_are_the_sections_that_they_stand_for() -> None:
@@ -88,7 +90,7 @@ def test_tool_classes_are_named() -> None:
     """They say what may run after a yes, which is a setting here."""
     document = {"hitl": {"destructive_tools": ["pay"], "allowed_tool_classes": ["App\\Pay"]}}
 
-    assert "App\\Pay is left out: tools.allow" in notes(document, "laravel-hitl")
+    assert say("laravel.classes", names="App\\Pay") in notes(document, "laravel-hitl")
 
 
 def test_a_configuration_without_a_set_takes_the_published_one() -> None:
@@ -303,10 +305,10 @@ def test_differences_of_risk_rules_are_listed() -> None:
     """Each place where the verdict may differ is named."""
     found = notes(RULES, "harombe")
 
-    assert "rule 7: runs critical calls without a question; here they are asked about" in found
-    assert "rule 5: the timeout 2 becomes 5 s" in found
-    assert "was found only at the start of 'name'; here anywhere in it" in found
-    assert "'path' is also judged as a path" in found
+    assert f"rule 7: {say('harombe.unasked', risk='critical')}" in found
+    assert f"rule 5: {say('import.timeout', asked=2, bounded=5)}" in found
+    assert says(found, "harombe.start", key="'name'")
+    assert says(found, "harombe.path", key="'path'")
     assert "rules/12: left out" in found
     assert "'medium'" in found
 
@@ -358,9 +360,9 @@ def test_what_is_refused_is_named() -> None:
         import_foreign(json.dumps([rule]), "harombe")
 
     assert {
-        "'tools' takes names of tools",
-        "'risk' takes low, medium, high or critical",
-        "'timeout' takes a whole number of seconds",
+        f"'tools' {say('import.takes', takes=say('takes.tool_names'))}",
+        f"'risk' {say('import.takes', takes=say('takes.risk'))}",
+        f"'timeout' {say('fault.takes.seconds')}",
         "'color' is not known",
         "'require_approval' takes true or false",
     } == {problem.message for problem in refused.value.problems}
@@ -545,12 +547,12 @@ def test_differences_of_an_envelope_are_listed() -> None:
         "contenox",
     )
 
-    assert "rules/0/on_timeout: 'approve' is read as 'deny'" in found
-    assert "rules/0/timeout_s: -1 meant no deadline" in found
-    assert "rules[1]: the name 'h*' matched no tool; the allow rule is left out" in found
-    assert "rules[2]: allows 'example.org' itself, no longer the domains below it" in found
+    assert f"rules/0/on_timeout: {say('contenox.on_timeout')}" in found
+    assert f"rules/0/timeout_s: {say('contenox.deadline', value=-1, high=604800)}" in found
+    assert f"rules[1]: {say('contenox.name', name=repr('h*'))}" in found
+    assert f"rules[2]: {say('contenox.domain', value=repr('example.org'))}" in found
     assert "rules/2: left out" in found
-    assert "rules[4]: left out: one of its conditions can never hold" in found
+    assert f"rules[4]: {say('contenox.never')}" in found
 
 
 def test_an_unknown_format_is_refused() -> None:

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from hitl.outcomes import Because, because
 from hitl.policy import PolicyCall, load
+from hitl.policy.wording import say
 
 DENY = {"id": "much", "tool": "order", "action": "deny", "when": [{"key": "count", "op": "gt", "value": 10}]}
 
@@ -25,9 +27,8 @@ def test_an_allow_behind_a_deny_needs_the_argument_of_the_deny() -> None:
     needs = {**allow, "when": [{"key": "count", "op": "exists", "value": True}]}
     forbid = {key: value for key, value in DENY.items() if key != "action"}
 
-    assert ["few allows calls without 'count', for which the deny much can't be told: they are asked about"] == said(
-        DENY, allow
-    )
+    untold = say("lint.untold", key="'count'", rule="much")
+    assert [f"few {untold}"] == said(DENY, allow)
     assert 1 == len(said(allow, forbid=[forbid]))
     assert [] == said(DENY, needs)
     assert [] == said(DENY, {**allow, "tool": "look"})
@@ -61,19 +62,19 @@ def test_a_denial_by_default_says_so() -> None:
     whole = load("version: 1\ndefault_action: deny", name="p").judge(PolicyCall("", "odd_thing", {}))
     level = load("version: 1\nrisk: {high: {action: deny}}", name="p").judge(PolicyCall("", "odd_thing", {}))
 
-    assert "the policy denies calls that no rule is for" in (whole.message or "")
-    assert "the policy denies high calls that no rule is for" in (level.message or "")
+    assert because(Because.NO_RULE) == whole.message
+    assert because(Because.NO_RULE_LEVEL, "high") == level.message
 
 
 @pytest.mark.parametrize(
-    ("rule", "why"), [({"id": "orders"}, "the rule 'orders'"), ({}, "the rule on line 1 of the policy")]
+    ("rule", "called"), [({"id": "orders"}, (Because.RULE_ID, "'orders'")), ({}, (Because.RULE_LINE, 1))]
 )
-def test_a_rule_with_a_risk_is_named_in_words_of_the_document(rule: dict[str, Any], why: str) -> None:
+def test_a_rule_with_a_risk_is_named_in_words_of_the_document(rule: dict[str, Any], called: tuple[Any, ...]) -> None:
     """By its id, else by where it is, with the risk that it states."""
     document = {"version": 1, "rules": [{**rule, "tool": "x", "action": "approve", "risk": "high"}]}
     verdict = load(json.dumps(document), name="p").judge(PolicyCall("", "x", {}))
 
-    assert f"{why} rates it high" == verdict.why
+    assert because(Because.RATED, called, "high") == verdict.why
 
 
 def test_a_doubt_about_a_critical_rule_is_critical() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from hitl.call import Risk
+from hitl.outcomes import Because, because
 from hitl.policy import PolicyCall
 from hitl.policy.risk import assess, tokens
 
@@ -101,7 +102,7 @@ def test_arguments_raise_the_level(tool: str, args: dict[str, Any], level: str) 
 
 
 def test_no_line_is_so_long_that_it_passes_for_harmless() -> None:
-    """Thirty thousand options take no longer to read than their length: with backtracking it would be for ever."""
+    """The time to read 30,000 options grows only linearly. With backtracking it would grow without a limit."""
     line = "rm " + "-r " * 15_000 + "-f " * 15_000 + "notes"
 
     assert "high" == RISKS[assess(PolicyCall("", "run", {"command": line}))[0]]
@@ -154,9 +155,9 @@ def test_hints_lower_only_what_is_unknown_and_trusted(
 
 
 def test_a_reason_is_given() -> None:
-    """Every level comes with a short sentence."""
-    assert (2, "'transfer' acts on others or cannot easily be undone") == assess(PolicyCall("", "gadget_transfer", {}))
-    assert (3, "an argument drops or empties a table") == assess(PolicyCall("", "query", {"q": "drop table x"}))
+    """Every level comes with a reason, as a code with its values."""
+    assert (2, because(Because.WORD_ACTS, "'transfer'")) == assess(PolicyCall("", "gadget_transfer", {}))
+    assert (3, Because.ARGUMENT_DROPS) == assess(PolicyCall("", "query", {"q": "drop table x"}))
 
 
 def test_names_are_split_at_cases_and_marks() -> None:
@@ -193,7 +194,7 @@ def test_a_file_of_the_system_is_critical_however_it_is_written(path: str) -> No
 )  # fmt: skip
 def test_a_command_that_stops_this_service_is_critical(line: str) -> None:
     """After it nobody could answer a request."""
-    assert (3, "an argument stops Sayso, or every process") == assess(PolicyCall("", "bash", {"command": line}))
+    assert (3, Because.ARGUMENT_STOPS) == assess(PolicyCall("", "bash", {"command": line}))
 
 
 @pytest.mark.parametrize(

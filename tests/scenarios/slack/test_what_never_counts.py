@@ -41,7 +41,7 @@ async def test_a_changed_card_is_no_message(stage: SlackStage) -> None:
 
 
 async def test_a_bots_word_is_none(stage: SlackStage) -> None:
-    """It isn't answered either, or two bots would talk for ever; it does stand between."""
+    """Sayso doesn't answer another bot, because two bots would never stop. Its message still counts as the latest."""
     call = await stage.ask()
     room = stage.surface
     other = await room.server.app("Deployer")

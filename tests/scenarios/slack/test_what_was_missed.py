@@ -171,6 +171,21 @@ async def test_a_new_installation_reads_no_history() -> None:
         assert [] == await stage.surface.server.calls("users.conversations")
 
 
+async def test_an_app_in_no_channel_has_no_history(caplog: pytest.LogCaptureFixture) -> None:
+    """Slack's empty list of channels is an answer, so the start warns of nothing."""
+    async with staged("socket") as stage:
+        await stage.surface.write("ann", "hello")
+        await stage.surface.settle()
+        await stage.halt()
+        for channel in stage.surface.server.world.channels.values():
+            channel.members = [one for one in channel.members if one != stage.surface.app.user_id]
+        await stage.start()
+        await stage.surface.server.wait_calls("users.conversations", 1, timeout=PATIENCE_S)
+        await stage.surface.settle()
+
+        assert "slack.history_not_read" not in caplog.messages
+
+
 async def test_a_gap_in_the_connections_is_filled_too(stage: SlackStage) -> None:
     """The process lives, but no connection was up when Ann wrote."""
     room = stage.surface

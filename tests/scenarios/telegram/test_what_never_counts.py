@@ -90,7 +90,7 @@ async def test_it_is_told_and_on_record(
 
 @pytest.mark.parametrize("words", ["yes", "no because of me", "@{me} list", "/approve {short}"])
 async def test_a_bots_word_is_on_record_and_not_answered(stage: TelegramStage, words: str) -> None:
-    """In answer to the card, by name, as a command: else two bots would talk for ever."""
+    """A bot's reply to the card, its ref or its command gets no answer, because two bots would never stop."""
     call = await stage.ask()
     group = stage.surface
     other = await group.server.bot("other_bot")

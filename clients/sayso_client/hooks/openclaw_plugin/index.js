@@ -1,9 +1,9 @@
-// Every tool call of OpenClaw waits here for Sayso. `sayso-hooks install openclaw` names this folder in OpenClaw's settings.
+// Every tool call of OpenClaw waits here for Sayso. Written by `sayso-hooks install openclaw`; taken out by `remove`.
 import { spawn } from "node:child_process"
 
-const NO_ANSWER = "The gate gave no answer, so the tool must not run."
-// OpenClaw takes no longer time limit, and blocks the call at its own limit.
-const LONGEST_MS = 600_000
+const LINE = "@LINE@"
+const LIMIT_MS = @LIMIT@
+const NO_ANSWER = "@NO_ANSWER@"
 
 // Kills the shell's process group: a hook that goes on could take an approval for a call that is over. `timeout` makes a
 // group of its own, and the hook below it ends by itself when nobody reads its answer any more.
@@ -50,25 +50,22 @@ export default {
   name: "Sayso",
   description: "Asks people before a tool runs",
   register(api) {
-    const { command, waitMs } = api.pluginConfig ?? {}
-    const limitMs = Math.min(Number(waitMs) || LONGEST_MS, LONGEST_MS)
     const blocked = (reason) => ({ block: true, blockReason: String(reason || NO_ANSWER) })
     const before = async (event, ctx) => {
       try {
-        if (typeof command !== "string" || !command) return blocked()
         const { toolName, toolCallId, runId, params = {} } = event
         const session = ctx?.sessionId ?? ctx?.sessionKey
         const folder = api.runtime?.agent?.resolveAgentWorkspaceDir?.(api.config, ctx?.agentId)
         const directory = folder ?? process.cwd()
         // What people see is what runs: this text, which no other plugin holds.
         const text = JSON.stringify({ toolName, params, toolCallId, runId, session, directory })
-        const answer = await ask(command, text, limitMs, ctx?.abortSignal)
+        const answer = await ask(LINE, text, LIMIT_MS, ctx?.abortSignal)
         return answer?.decision === "allow" ? { params: JSON.parse(text).params } : blocked(answer?.reason)
       } catch {
         return blocked()
       }
     }
     // The lowest priority, so that no other plugin changes the parameters after people have seen them.
-    api.on("before_tool_call", before, { priority: Number.MIN_SAFE_INTEGER, timeoutMs: limitMs })
+    api.on("before_tool_call", before, { priority: Number.MIN_SAFE_INTEGER, timeoutMs: LIMIT_MS })
   },
 }

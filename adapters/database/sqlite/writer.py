@@ -138,7 +138,7 @@ class Writer:
         self._prune = prune
         self._prune_at = 0.0
         self._known = known or Known(())
-        #: Hear of each change of a unit, when the change is on disk, and before its caller does.
+        #: The functions that get the change of each unit, when it is on disk, and before the caller of `submit` gets it.
         self.listeners = Listeners()
 
     def submit(self, work: Callable[[sqlite3.Connection, datetime], T], *, new: bool = False) -> asyncio.Future[T]:

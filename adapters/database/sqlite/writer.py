@@ -138,7 +138,7 @@ class Writer:
         self._prune = prune
         self._prune_at = 0.0
         self._known = known or Known(())
-        #: The functions that get the change of each unit, when it is on disk, and before the caller of `submit` gets it.
+        #: Get the change of each unit when it is on disk, before the caller of `submit` gets it.
         self.listeners = Listeners()
 
     def submit(self, work: Callable[[sqlite3.Connection, datetime], T], *, new: bool = False) -> asyncio.Future[T]:

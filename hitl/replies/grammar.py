@@ -8,7 +8,8 @@ from hitl.replies.automaton import Match
 from hitl.replies.emoji import Sign
 from hitl.replies.explain import unanswered
 from hitl.replies.model import ALL, Meaning, Reading, unclear
-from hitl.replies.parse import CLOSES, COMMAS, NOWHERE, Parse
+from hitl.replies.no_answers import CLOSES, adds_no_answer, asks_back, holds_idiom, is_idiom, only_agrees
+from hitl.replies.parse import COMMAS, NOWHERE, Parse
 from hitl.replies.phrase_roles import (
     ALL_OF_THEM,
     AND,
@@ -220,9 +221,9 @@ def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
     if furthest < end or not yes:
         return None
     if end > 1:
-        if parse.asks_back():
+        if asks_back(parse):
             return unclear(Doubt.QUESTION)
-        if parse.adds_no_answer() or parse.only_agrees():
+        if adds_no_answer(parse) or only_agrees(parse):
             return None
     if parse.kinds == _WORDS_ALONE:
         return Reading(Meaning.APPROVE, target=ALL) if everything else _APPROVED
@@ -235,7 +236,7 @@ def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
     Return None if it is no yes. `everything` says that the message means all calls, as in "yes to all".
     """
     signs = {token.text for token in parse.tokens if token.kind is BREAK} if BREAK in parse.kinds else set()
-    if signs and parse.holds_idiom():
+    if signs and holds_idiom(parse):
         return None
     if _asks_another(parse):
         return unclear(Doubt.SOMEBODY)
@@ -316,7 +317,7 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
     open_clause = runs_on and roles & NO_OPEN and parse.tokens[start].kind is WORD
     if _contradicted(parse, _clause_end(parse, after) if open_clause else after):
         return unclear(Doubt.BOTH)
-    if parse.is_idiom() and parse.covered(after, end, NO) != (end, True):
+    if is_idiom(parse) and parse.covered(after, end, NO) != (end, True):
         return None
     if runs_on and not roles & NO_OPEN and not _may_follow(parse, after):
         return None

@@ -11,6 +11,7 @@ from hitl.replies.formatting import marked, without_quotes
 from hitl.replies.grammar import answers
 from hitl.replies.mixed import mixed
 from hitl.replies.model import ALL, Meaning, Reading, Span, SpanKind, unclear
+from hitl.replies.no_answers import asks_back, holds_idiom
 from hitl.replies.normalise import OwnWords, around, own_words, without_closing
 from hitl.replies.parse import Parse
 from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, QUESTION, REFUSES, REMARK, UNCLEAR, YES
@@ -348,7 +349,7 @@ def _agreed(parses: list[Parse], text: str) -> list[Reading]:
     if Meaning.APPROVE in verdicts:
         contested = any(map(_contested, parses)) and not all(map(_agrees, others))
         hesitated = sentence and any(_agrees(parse) and _hesitates(parse) for parse in others)
-        asked_back = any(parse.asks_back() for parse in others)
+        asked_back = any(asks_back(parse) for parse in others)
         doubted = contested or hesitated or asked_back or any(map(_refuses, others))
     else:
         doubted = any(_in_doubt(parse) for parse in others)
@@ -369,7 +370,7 @@ def _refuses(parse: Parse) -> bool:
     A no, a remark, or an idiom that is no answer contradicts the yes. Any other phrase of the section "no answer"
     contradicts the yes only if this language finds no yes in the message.
     """
-    return parse.holds(REFUSES | REMARK) or parse.holds_idiom() or (parse.holds(UNCLEAR) and not _agrees(parse))
+    return parse.holds(REFUSES | REMARK) or holds_idiom(parse) or (parse.holds(UNCLEAR) and not _agrees(parse))
 
 
 def _in_doubt(parse: Parse) -> bool:

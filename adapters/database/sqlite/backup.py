@@ -114,8 +114,10 @@ def restore(
     Raises Unavailable, and changes nothing, if a service uses the folder, if the copy can't be read or has another
     schema, if its examination finds a flaw, if its MACs are of other keys, or if `tokens` must be given and isn't.
     """
+    if not copy.exists() and os.access(copy.parent, os.X_OK):
+        raise Unavailable(say("database.copy.none", path=copy))
     if not os.access(copy, os.R_OK):
-        raise Unavailable(say("database.copy.none", path=copy, uid=os.geteuid()))
+        raise Unavailable(say("database.copy.unreadable", path=copy, uid=os.geteuid()))
     with surveyed(copy) as survey:
         if survey.schema in schema.REVISIONS[:-1]:
             raise Unavailable(say("database.copy.older", path=copy, schema=survey.schema, known=schema.REVISIONS[-1]))

@@ -28,6 +28,9 @@ _BRACES = re.compile(r"(?<!\\)[{}]")
 #: Matches text after ``$name`` by which zsh takes a part of the value or edits it. A colon before a blank doesn't
 #: match, because it is plain text in zsh too.
 _PICKS = re.compile(r"\[|:(?!\s)")
+#: Matches the beginning of an unquoted word that zsh replaces by the path of a command: ``=ls`` becomes ``/bin/ls``
+#: (zshexpn(1), "`=' expansion"). No command has a name that begins with a second sign, such as ``===``.
+_COMMAND_PATH = re.compile(r"=[^=~]")
 _QUOTES = re.compile(r"[\"'$`]")
 #: Matches an unquoted value that a shell neither splits nor expands as a pattern.
 _ONE_WORD = re.compile(r"[^\s*?\[\\~]+")
@@ -95,7 +98,15 @@ class Words:
         raise NotImplementedError
 
     def word(self, node: Node) -> ShellWord:
-        """Return the word of a node. Raises NotPlain for syntax that this module doesn't know."""
+        """Return the word of a node. Raises NotPlain for syntax that this module doesn't know, and for a word that
+        zsh replaces by the path of a command.
+        """
+        if _COMMAND_PATH.match(text_of(node)):
+            raise NotPlain("a word begins with what another shell takes for the name of a command")
+        return self._part(node)
+
+    def _part(self, node: Node) -> ShellWord:
+        """Return the text of a word, or of one part of a word."""
         read = _WORDS.get(node.type)
         if read is None:
             raise NotPlain(f"{node.type.replace('_', ' ')} is not read here")
@@ -196,7 +207,7 @@ class Words:
         for child in node.children:
             if child.type == "$":
                 raise NotPlain("a translated text is not read here")
-            found = self.word(child)
+            found = self._part(child)
             quoted |= found.text is not None and not found.wild and is_pattern(found.text)
             wild |= found.wild
             loose |= found.loose

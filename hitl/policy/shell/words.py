@@ -10,8 +10,9 @@ from collections.abc import Callable
 from hitl.policy.tables import names
 
 # `plain_line` matches a line of words without quotes, operators, expansions and comments. A split at the line's blanks
-# gives its words. `_FIRST` matches the first word, and `_LATER` each further word.
-_FIRST, _LATER = r"[A-Za-z0-9_./:,@%+\-]++", r"[A-Za-z0-9_./:,@%+=\-]++"
+# gives its words. `_FIRST` matches the first word, and `_LATER` each further word, except a word that zsh expands
+# (``=ls``).
+_FIRST, _LATER = r"[A-Za-z0-9_./:,@%+\-]++", r"(?!=[^= ])[A-Za-z0-9_./:,@%+=\-]++"
 plain_line = re.compile(rf"{_FIRST}(?: ++{_LATER})*").fullmatch
 
 # Matches a command of unquoted words, ``{}``, and quoted words. In the quotes, nothing is expanded or escaped.

@@ -87,6 +87,10 @@ OPEN = (
     "docs/ssh.md",
     "keys.md",
     "pem.txt",
+    "terraform.tfvars.example",
+    "deploy/serviceaccount.yaml",
+    "appsettings.Development.json",
+    "src/mnemonic.py",
 )
 
 
@@ -146,6 +150,8 @@ NAMED = (
     "token", "token.json", "tokens.json", "oauth.json", "key.json", ".openai", "anthropic_key", "my-key",
     "hf_token", "google_token.json", "secrets.d/db", "etc/credentials.d/api", "secrets-prod/db", "local_secrets/db",
     "db-secret.yaml", "secrets.prod.yml", "app_credentials.toml", "api.secret", "db.password", "x.token",
+    "prod.tfvars", "infra/dev.tfvars.json", "serviceaccount.json", "account-key.json", "keyfile.json", "mnemonic.txt",
+    "wallet/seed-phrase.txt", "recovery_codes.csv", "appsettings.Production.json",
 )  # fmt: skip
 PROGRAMS = (
     "ssh_host_rsa_key", "secring.gpg", "me.age", "kubeconfig-prod", "kube.config", "admin.conf", ".Xauthority",

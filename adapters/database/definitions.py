@@ -108,7 +108,8 @@ class _Compiler(SQLiteCompiler):
 def compiled(core: ClauseElement, order: Sequence[str] = ()) -> str:
     """Return the SQL of a statement for SQLite, on one line.
 
-    Each parameter is `?` if callers give the parameters (`order`) exactly as they occur in the SQL text, else `?N`.
+    `order` names the parameters in the order in which callers give them. If this is the order in the SQL text, each
+    parameter becomes `?`. Otherwise each becomes `?N`.
     """
     found = _Compiler(sqlite.dialect(), core)
     text, named = " ".join(str(found).split()), found.positiontup or []

@@ -3,7 +3,7 @@
 A unified diff has the format of POSIX diff ("Diff -u Output Format") or of git, without renames and binary files. The
 removed and kept lines of a change must be in the file exactly: at the line number that the diff gives or, if they are
 not there, at exactly one other place. The agents' format gives no line numbers, so the removed and kept lines must be
-at only one place. If the `@@` of a change names a line, the first place after that line counts.
+at only one place. If the `@@` of a change names a line, the change applies at the first place after that line.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`/v1/events`: the events of the calls that a caller may see, as server-sent events or over a WebSocket.
 
-Server-sent events and the WebSocket use the same cursor: the position of a line in the record, which is still valid
-after a restart. A client that connects again with its last cursor gets every later event once.
+Server-sent events and the WebSocket use the same cursor: the position of a line in the audit record, which is still
+valid after a restart. A client that connects again with its last cursor gets every later event once.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ router = APIRouter(prefix="/v1", tags=["events"])
 #: A stream sends an empty message after this many seconds without an event. Proxies commonly close a silent stream
 #: after 60 seconds.
 _SILENCE_S = 15.0
-#: The number of lines of the record that are read at once.
+#: The number of lines that are read from the audit record at a time.
 _LINES = 200
-#: One caller may have at most this many streams open at once.
+#: One caller may have at most this many streams open at the same time.
 _MOST_STREAMS = 256
-#: The pattern of a cursor, which is a position in the record: a decimal number that fits into 64 bits.
+#: The pattern of a cursor, which is a position in the audit record: a decimal number that fits into 64 bits.
 _CURSOR = "^[0-9]{1,18}$"
 _TICKET_S = 30
 _MOST_TICKETS = 10_000
 #: The codes with which a WebSocket is closed: if its caller is refused, and when the service stops (RFC 6455, 7.4.1).
 _POLICY_VIOLATION, _GOING_AWAY = 1008, 1001
-#: The events of the record that a stream sends. It leaves out the other events, such as single replies and deliveries
-#: of messages.
+#: The events of the audit record that a stream sends. It leaves out the other events, such as single replies and
+#: deliveries of messages.
 _TOLD = frozenset(
     {
         *(Event.ASKED, Event.ALLOWED, Event.DENIED, Event.VOTED, Event.APPROVED, Event.REJECTED, Event.REASON),
@@ -59,10 +59,10 @@ _TOLD = frozenset(
 
 
 class Lines(Protocol):
-    """Reads the lines of the record, in the order in which they were written."""
+    """Reads the lines of the audit record, in the order in which they were written."""
 
     async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
-        """Return the lines after a position in the record, oldest first, each with its position."""
+        """Return the lines after a position in the audit record, oldest first, each with its position."""
 
     async def last_line(self) -> int:
         """Return the position of the newest line, or 0 for an empty record."""
@@ -89,7 +89,7 @@ class Feed:
         self.wake()
 
     def wake(self) -> None:
-        """Let every stream look for new lines in the record."""
+        """Let every stream look for new lines in the audit record."""
         if self._woken is not None and not self._woken.done():
             self._woken.set_result(None)
         self._woken = None
@@ -126,7 +126,7 @@ class Feed:
                 del self._counts[caller.principal]
 
     async def start_of(self, cursor: str | None) -> int:
-        """Return the position in the record after which a stream begins.
+        """Return the position in the audit record after which a stream begins.
 
         Raises InvalidConfirmation for an invalid cursor.
         """
@@ -137,7 +137,7 @@ class Feed:
         return int(cursor)
 
     async def events(self, caller: Caller, place: int) -> AsyncIterator[dict[str, Any] | None]:
-        """Yield the events after a position in the record, until the service stops.
+        """Yield the events after a position in the audit record, until the service stops.
 
         It yields None after 15 seconds without an event. Raises Unauthenticated when the caller's token has ended.
         """
@@ -163,7 +163,10 @@ class Feed:
         return bool(done)
 
     async def _told(self, caller: Caller, place: int, line: Recorded) -> dict[str, Any] | None:
-        """Return the event for a line of the record, or None if a stream doesn't send this line to this caller."""
+        """Return the event for a line of the audit record.
+
+        Return None if a stream doesn't send this line to this caller.
+        """
         if line.event not in _TOLD or not line.ref:
             return None
         call = await self._gate.store.get(line.ref)

@@ -131,7 +131,7 @@ class SlackChat:
         return self._delivery.person_in(channel)
 
     async def update(self, route: str, message: str, call: Call) -> None:
-        """Edit the card to show the call's present state.
+        """Edit the card to show the call's current state.
 
         If the edit fails, post a new card, or the outcome if the call has ended.
         """

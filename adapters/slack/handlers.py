@@ -115,8 +115,8 @@ class Dispatcher:
         """Hand an event to our listeners, then to the operator's. Return whether an operator's listener handled it.
 
         If no listener handles the press of a message's button, `hear` gets a press without data, so that the person
-        gets an answer. Raises the first exception of a listener. Raises Untaken if no listener handles another event,
-        or a press in a window, which isn't our window.
+        gets an answer. Raises the first exception of a listener. Raises Untaken if no listener handles any other event,
+        or a press in a window.
         """
         ours, *theirs = [await self._run(app, body, hear) for app in self._apps]
         if not (ours or any(theirs)):

@@ -132,7 +132,7 @@ class TelegramChat:
                 self.names.learn(f"{PLATFORM}:{account}", user.full_name, f"@{user.username}" if user.username else "")
 
     async def update(self, route: str, message: str, call: Call) -> None:
-        """Edit the card to show the call's present state.
+        """Edit the card to show the call's current state.
 
         If the edit fails, post a new card, or the outcome if the call has ended.
         """

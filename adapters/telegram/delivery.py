@@ -104,7 +104,7 @@ class Delivery:
         return parse_place(self._moves.get(route, route))
 
     async def send(self, route: str, send: Sender, *, about: str | None, answers: str | None = None) -> str:
-        """Send a message to the conversation's present place, and return the message's id.
+        """Send a message to the conversation's current place, and return the message's id.
 
         If the conversation's topic no longer exists, the message goes to the chat. If the message `answers` no longer
         exists, the new message is no reply.

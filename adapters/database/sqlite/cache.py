@@ -143,7 +143,7 @@ class Known:
     def same(self, digest: str, agent: str) -> list[str]:
         """Return the refs of the agent's pending calls, oldest first.
 
-        Only the first `_MARK` characters of `digest` count.
+        Only the first `_MARK` characters of `digest` are compared.
         """
         return [ref for ref in self._same.of(digest[:_MARK]) if self._waiting[ref].agent == agent]
 
@@ -184,7 +184,10 @@ class Known:
         self.undone()
 
     def undone(self) -> None:
-        """Drop the collected writes of the group: it was rolled back, or `settled` has made its writes visible."""
+        """Drop the collected writes of the group.
+
+        Call this when the group was rolled back, and when `settled` has made its writes visible.
+        """
         self._new_ends.clear()
         self._moved.clear()
 

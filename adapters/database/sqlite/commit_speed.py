@@ -8,8 +8,8 @@ _FIRST_GUESS_S = 100e-6
 #: While commits run on the worker thread, every 32nd commit runs on the event loop instead, to measure the disk. A
 #: measurement on the thread would include the thread's wait for the interpreter's lock.
 _PROBE = 32
-#: Seconds: the commit of a group may block the event loop for at most this long. The limit is the measured time for
-#: handing work to the worker thread and back, or this number if the measured time is longer.
+#: Seconds: the commit of a group may block the event loop for at most this long. The limit is lower if handing work to
+#: the worker thread and back takes less time (this time is measured).
 GROUP_S = 250e-6
 #: Seconds: the commit of a single unit may block the event loop for this long, because only other work on the loop
 #: waits for it. Using the worker thread would take 250 us more.
@@ -50,7 +50,10 @@ class Pace:
         self._since_probe = 0
 
     def on_loop(self, *, alone: bool) -> bool:
-        """Return whether the next commit runs on the loop: because it is probably quick, or to measure the disk."""
+        """Return whether the next commit runs on the event loop.
+
+        It does if the commit is probably quick, or if the disk's speed must be measured now.
+        """
         quick = self._commits[alone].seconds < (ALONE_S if alone else self.way.seconds)
         self._since_probe = 0 if quick else (self._since_probe + 1) % _PROBE
         return self._since_probe == 0

@@ -32,12 +32,13 @@ if TYPE_CHECKING:
 class Examined:
     """The result of `examine`."""
 
-    #: The number of examined lines of the record.
+    #: The number of examined lines of the audit record.
     lines: int
     #: The number of examined calls.
     calls: int
     flaws: tuple[Fact, ...]
-    #: Whether there is a mark file (`mark.py`). If there is a mark file, the end of the record was compared with it.
+    #: Whether there is a mark file (`mark.py`). If there is a mark file, the end of the audit record was compared with
+    #: it.
     marked: bool
     #: The number of calls that retention archived. Calls that were tampered with aren't counted.
     archived: int
@@ -91,13 +92,13 @@ def _examined(survey: Survey, keys: Keyring, mark: Mark) -> Examined:
 
 
 def _keyless(keys: Keyring, hashes: Iterable[str]) -> list[Fact]:
-    """Return a flaw for each key id that lines of the record name and the key file doesn't hold."""
+    """Return a flaw for each key id that lines of the audit record name and the key file doesn't hold."""
     named = Counter(kid for kid, colon, _ in (each.partition(":") for each in hashes) if colon)
     return [fact(Flaw.NO_KEY, kid=kid, count=count) for kid, count in named.items() if kid not in keys.ids]
 
 
 def _kept(survey: Survey, keys: Keyring) -> list[Fact]:
-    """Return a flaw for each row whose MAC doesn't hold, in the tables of `_KEPT`: events, cards, tokens and others."""
+    """Return a flaw for each row whose MAC is wrong, in the tables of `_KEPT`: events, cards, tokens and others."""
     return [
         kind.flaw(*row)
         for kind in _KEPT
@@ -121,9 +122,9 @@ class _Kept(NamedTuple):
     columns: tuple[str, ...]
     #: The columns by which the rows are ordered.
     order: tuple[str, ...]
-    #: A function that returns whether the MAC of a row holds.
+    #: A function that returns whether the MAC of a row is valid.
     holds: Callable[..., bool]
-    #: A function that returns the flaw to report for a row whose MAC doesn't hold.
+    #: A function that returns the flaw to report for a row whose MAC is wrong.
     flaw: Callable[..., Fact]
 
 

@@ -22,7 +22,7 @@ _SAID = {
 }
 
 #: Errors that affect only the unit of work with a wrong value or key. SQLite undoes the failed statement, and the
-#: transaction with the other units can go on.
+#: transaction with the other units can continue.
 _OWN = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.ProgrammingError, sqlite3.NotSupportedError)
 
 

@@ -47,9 +47,10 @@ class _Case(NamedTuple):
 def history(
     database: Path, keys: Keyring, asked: RecordQuery, *, newest_first: bool = False, limit: int | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the lines of the record that match `asked`, at most `limit`, each as a dictionary. Raises Unavailable.
+    """Yield the lines of the audit record that match `asked`, at most `limit`, each as a dictionary. Raises
+    Unavailable.
 
-    The lines come in the order of the record, or in the opposite order with `newest_first`.
+    The lines come in the order of the audit record, or in the opposite order with `newest_first`.
     """
     with surveyed(database) as survey:
         survey.must_be_current(database)
@@ -108,7 +109,8 @@ def sound_calls(database: Path, keys: Keyring, since: datetime | None) -> list[C
 
 
 def open_flaws(database: Path, keys: Keyring, limit: int) -> tuple[list[str], int | None]:
-    """Verify the oldest `limit` calls that aren't over, and the record's chain with the ref ''. Raises Unavailable.
+    """Verify the oldest `limit` calls that haven't ended, and the audit record's chain with the ref ''. Raises
+    Unavailable.
 
     Return two values: the short refs of the calls that were changed, and the number of the first line of that chain
     that was changed or is missing (None if the chain is sound).
@@ -156,7 +158,7 @@ def _chain(survey: Survey, ref: str) -> list[Recorded]:
 def _case(survey: Survey, keys: Keyring, ref: str) -> _Case:
     """Verify a call, its votes and its chain, and return the call with the flaws that were found.
 
-    The ref '' is no call but a chain of the record: the service's own events. For this ref, verify only the chain.
+    The ref '' names no call. It names the chain with the service's own events. For this ref, verify only the chain.
     """
     lines = _chain(survey, ref)
     if not ref:

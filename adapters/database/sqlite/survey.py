@@ -41,7 +41,7 @@ class Survey:
         self.schema = schema
 
     def open_calls(self) -> Mapping[str, int]:
-        """Count the calls that aren't over, by their state."""
+        """Count the calls that haven't ended, by their state."""
         counted = select(CallRow.state, func.count()).where(DUE).group_by(CallRow.state)
         return dict(self.session.exec(counted).all())
 
@@ -101,17 +101,17 @@ class Survey:
         return set(self.session.exec(select(CredentialRow.name)).all())
 
     def revoked_tokens(self) -> set[str]:
-        """Return the names of the tokens that were revoked according to the record."""
+        """Return the names of the tokens that were revoked according to the audit record."""
         event = Event.CREDENTIAL_REVOKED.value
         lines = self.session.exec(select(AuditRow.data).where(AuditRow.ref == "", AuditRow.event == event)).all()
         return {str(data_of(line).get("name")) for line in lines}
 
     def newest_position(self) -> int:
-        """Return the position of the newest line of the record, or 0 for an empty record."""
+        """Return the position of the newest line of the audit record, or 0 for an empty record."""
         return self.session.exec(select(func.max(AuditRow.id))).one() or 0
 
     def latest_lines(self, limit: int) -> Sequence[tuple[datetime, str]]:
-        """Return the time and the data (JSON) of the latest lines of the record, the latest first.
+        """Return the time and the data (JSON) of the latest lines of the audit record, the latest first.
 
         Lines without a time are left out.
         """
@@ -121,7 +121,7 @@ class Survey:
     def latest(self, event: Event, after: int) -> Mapping[str, Any]:
         """Return the data of the latest line with this event and the ref '', or {} without such a line.
 
-        Only lines after the position `after` of the record count.
+        Only lines after the position `after` of the audit record count.
         """
         lines = select(AuditRow.data).where(AuditRow.ref == "", AuditRow.event == event.value, col(AuditRow.id) > after)
         found = self.session.exec(lines.order_by(col(AuditRow.id).desc()).limit(1)).first()

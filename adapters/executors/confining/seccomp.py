@@ -166,7 +166,9 @@ def alone(*, answered: bool) -> bytes:
 
 
 def load(program: bytes, flags: int = 0) -> int:
-    """Install a filter in this process for good. If the flags ask for a listener, return the listener's descriptor."""
+    """Install a filter in this process. It can't be removed. If the flags ask for a listener, return the listener's
+    descriptor.
+    """
     kept = ctypes.create_string_buffer(program)
     header = struct.pack("H6xQ", len(program) // 8, ctypes.addressof(kept))
     return system.call(numbers().seccomp, _SET_MODE_FILTER, flags, header)

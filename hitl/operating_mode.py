@@ -39,7 +39,7 @@ class Terms(Struct, frozen=True):
     even if the policy demands an approval, and the audit record says that nobody was asked. A denied call stays denied.
     In mode `off` no policy is asked. If a caller demands that a person is asked, a person is asked in every mode.
     `passes` holds the tools (`TOOLS.TOOL`) whose calls run unasked if no surface that could show a card is set up, or
-    if none can be reached.
+    if no such surface can be reached.
     """
 
     stage: str = ""
@@ -52,7 +52,7 @@ class Terms(Struct, frozen=True):
     timeout_s: int | None = None
 
     def verdict(self, policies: PolicySource, call: PolicyCall) -> Verdict:
-        """Return the verdict on a call by the policy in force, or by the mode `off`.
+        """Return the verdict on a call by the policy that applies now, or by the mode `off`.
 
         Raises PolicyUnusable if the policy can't judge the call.
         """

@@ -216,7 +216,7 @@ class Noted(StrEnum):
     FLOOR = "why.floor"
     UNBOUND = "why.unbound"
     #: A newer version stored a code that this version doesn't know: `code`. `STRANGE_ACTION` is for codes about the
-    #: call's effects, and `STRANGE` is for all others.
+    #: call's effects, and `STRANGE` is for all other codes.
     STRANGE_ACTION = "card.does.strange"
     STRANGE = "card.strange"
     MUST_ASK = "why.must_ask"

@@ -216,10 +216,10 @@ class Outbox(Protocol):
         """
 
     async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:
-        """Record that the message didn't go out. Try it again after `retry_s` seconds, or never if that is None."""
+        """Record that the message didn't go out. Try it again after `retry_s` seconds. None means never."""
 
     async def hasten(self, platform: str) -> None:
-        """Clear the delay that `unsent` set, for all rows of a platform, so that they go out at once."""
+        """Clear the delay that `unsent` set, for all rows of a platform, so that they go out immediately."""
 
     async def adopt(self, ref: str, route: str, message: str) -> None:
         """Record that this message on this route is the card of the call.
@@ -353,11 +353,12 @@ class Store(Calls, Outbox, Inbox, Conversations, Credentials, Turns, Protocol):
 class PlatformError(Exception):
     """A chat platform refused a message, or failed.
 
-    `passing` says whether another attempt may help, and `retry_s` after how many seconds. `lost` says that no message
-    can be sent to that conversation any more, because it is gone or Sayso lost access to it. `lost` is False if one
-    person alone caused the loss, for example by blocking the bot. The reason: with the setting `fallback`, a call may
-    run unasked if all its routes are lost, and one person alone must not be able to cause such a run. `remedy` is the
-    key of the sentence that names the remedy, or '' if no remedy is known.
+    - `passing` says whether another attempt may help.
+    - `retry_s` says after how many seconds another attempt may help.
+    - `lost` says that no message can be sent to that conversation any more, because it is gone or Sayso lost access to
+      it. It is False if one person alone caused the loss, for example by blocking the bot: with the setting `fallback`,
+      a call may run unasked if all its routes are lost, and one person alone must not be able to cause such a run.
+    - `remedy` is the key of the sentence that names the remedy, or '' if no remedy is known.
     """
 
     def __init__(
@@ -371,7 +372,7 @@ class PlatformError(Exception):
 
 
 class NotYetError(PlatformError):
-    """The platform's rate limits allow no edit before `retry_s` seconds are over. Nothing was sent."""
+    """The platform's rate limits allow no edit before `retry_s` seconds have passed. Nothing was sent."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__("paced", passing=True, retry_s=seconds)
@@ -520,7 +521,7 @@ class StoredTurn(Protocol):
         """Show people that the agent is working on an answer, until the `with` block ends."""
 
     async def call(self, tools: str, tool: str, args: Mapping[str, object], *, name: str) -> Call:
-        """Make a call, and return it once it is over.
+        """Make a call, and return it when it has ended.
 
         After a rejection, first wait for a reason if one may still follow. `name` identifies the call within its turn.
         If the turn made a call of that name before, the method returns that call and makes no other. Raises
@@ -537,7 +538,7 @@ class Explaining(Struct, frozen=True):
     who: str
     #: The text of the card, with secrets masked.
     card: str
-    #: The state that the agent stored for the turn to which the call belongs, or b'' if that turn is over.
+    #: The state that the agent stored for the turn to which the call belongs, or b'' if that turn has ended.
     state: bytes
     #: The language of the conversation.
     wording: Wording
@@ -580,7 +581,7 @@ class Clock(Protocol):
 
 
 class Beside(Protocol):
-    """Runs long computations outside the event loop, so that other work goes on meanwhile."""
+    """Runs long computations outside the event loop, so that other work continues meanwhile."""
 
     async def __call__(self, work: Callable[[], T], /) -> T:
         """Run `work` outside the event loop, and return its result. Raises the errors that `work` raises."""
@@ -626,7 +627,7 @@ class PolicySource(Protocol):
     """The source of the policy. For a broken policy, it raises an error and never returns a weaker policy instead."""
 
     def current(self) -> Policy:
-        """Return the policy in force. Raises hitl.errors.PolicyUnusable if there is no usable policy."""
+        """Return the policy that applies now. Raises hitl.errors.PolicyUnusable if there is no usable policy."""
 
 
 class Repository(Struct, frozen=True):

@@ -312,7 +312,7 @@ class MemoryOutbox(_Memory):
             self._cards[_place(sending.post)] = _Card(standing or message)
 
     async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:
-        """Record that the message didn't go out. Try it again after `retry_s` seconds, or never if that is None."""
+        """Record that the message didn't go out. Try it again after `retry_s` seconds. None means never."""
         row = self._outbox.get(sending.id)
         if row is None:
             return
@@ -325,7 +325,7 @@ class MemoryOutbox(_Memory):
             self._drop(_place(sending.post), PostKind.EDIT)
 
     async def hasten(self, platform: str) -> None:
-        """Clear the delay of all outbox rows for a platform, so that they go out at once."""
+        """Clear the delay of all outbox rows for a platform, so that they go out immediately."""
         for row in self._outbox.values():
             if row.error is not None and row.post.route.partition(":")[0] == platform:
                 row.not_before = self.clock.now()

@@ -45,8 +45,9 @@ _UPDATE = "Update File: "
 class Edit(Struct, frozen=True):
     """A change of files, for a card.
 
-    `diff` holds the lines of the diff. `names` holds the names of the arguments whose whole texts the diff shows.
-    `file` is the name of the changed file, or None if several files change or if the name isn't known.
+    - `diff` holds the lines of the diff.
+    - `names` holds the names of the arguments whose whole texts the diff shows.
+    - `file` is the name of the changed file. It is None if several files change, or if the name isn't known.
     """
 
     diff: str

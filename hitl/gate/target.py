@@ -3,10 +3,10 @@
 Four things can point to a call: the message that the reply answers, the reply's thread, the latest message before the
 reply, and the words of the reply. `survey` reads the store, and then `aim` decides without any input or output.
 
-Text that points to no call decides only in a private conversation or in a card's own thread, and only if exactly one
-card in it is pending. The latest message in it from anybody but the sender must be that card, or a message from Sayso
-about that card. Without this rule, a "yes" to another question could approve a call. In all other cases Sayso asks
-which call is meant, or stays silent.
+Text that points to no call decides only in a private conversation or in a card's own thread, and only under two
+conditions. Exactly one card there is pending. The latest message there, not counting the sender's own messages, is that
+card or a message from Sayso about that card. Without this rule, a "yes" to another question could approve a call. In
+all other cases Sayso asks which call is meant, or stays silent.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Scene(Struct, frozen=True):
     private: bool = False
     #: Whether the words are meant for Sayso rather than for other people in the conversation.
     addressed: bool = False
-    #: The call in `follows`, if it is over and belongs to this conversation, or None.
+    #: The call in `follows`, if it has ended and belongs to this conversation, or None.
     last: Call | None = None
     #: Whether there is still time to add a reason to a rejection of `last`.
     explainable: bool = False

@@ -115,12 +115,15 @@ class Outcome:
 class Compiled:
     """A compiled rule.
 
-    ``at`` is the rule's index in its list. ``strength`` orders the actions: allow is 0, approve 1, deny 2. ``level`` is
-    the risk that the rule sets, and ``raises`` the risk to which it raises a lower risk. ``outcome`` is the result if
-    the rule holds, and ``doubt`` the result if its test answers UNSURE.
-
-    ``looks_at`` are the names of the arguments that an allow rule looks at. If a call has further arguments, a person
-    is asked. It is None for a rule without this limit. ``asked`` caches the outcomes that ``asking`` returns.
+    - ``at`` is the rule's index in its list.
+    - ``strength`` orders the actions: allow is 0, approve 1, deny 2.
+    - ``level`` is the risk that the rule sets.
+    - ``raises`` is the risk to which the rule raises a lower risk.
+    - ``outcome`` is the result if the rule holds.
+    - ``doubt`` is the result if the rule's test answers UNSURE.
+    - ``looks_at`` are the names of the arguments that an allow rule looks at. If a call has further arguments, a person
+      is asked. It is None for a rule without this limit.
+    - ``asked`` caches the outcomes that ``asking`` returns.
     """
 
     rule: Rule
@@ -230,8 +233,8 @@ def _compile(rule: Rule, at: int, *, contenox: bool, reason: Reason = Reason.MAT
 
 
 def _use(rule: Rule, *, contenox: bool) -> ConditionUse:
-    """Return the use of a rule's conditions: to allow calls, to set a risk, or to ask. Operators need it to compile
-    them.
+    """Return the use of a rule's conditions: to allow calls, to set a risk, or to ask. Operators need the use to
+    compile the conditions.
     """
     return ConditionUse(
         loosen=_loosens(rule), textual=contenox, rating=rule.action is None, asking=rule.action == "approve"

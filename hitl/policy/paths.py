@@ -35,9 +35,10 @@ _DOTS = re.compile(r"(?:^|/)\.{1,2}(?=/|$)")
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """The file names that a path may mean: ``exact`` names for every program, ``loose`` names for some programs only.
+    """The file names that a path may mean.
 
-    ``certain`` says that nothing in the path is ambiguous.
+    ``exact`` are the names that every program reads from the path, and ``loose`` the names that only some programs
+    read. ``certain`` says that nothing in the path is ambiguous.
     """
 
     exact: tuple[str, ...]
@@ -142,8 +143,8 @@ class PathScope:
         return UNSURE if any(matched) else NO
 
     def spellings(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
-        """Return the file names that a path certainly means, the names that it may mean, and whether there are no
-        others.
+        """Return the file names that a path certainly means, the names that it may mean, and whether there are no other
+        names.
         """
         readings = read_path(text, self.cwd)
         names = (text, *readings.exact, *self._resolved(text))

@@ -5,8 +5,8 @@ has its own chain. The events of the service have a chain with the ref "". The f
 before it: it is a MAC over the earlier line's `hash` and over everything in this line. So nobody without the keys can
 forge a chain. In lines of the first format, which an old record may still hold, `hash` is a plain SHA-256.
 
-The chain also protects a call against replay. The MACs of a row hold even after somebody puts an older copy of the row
-back into the database. But the chain still says that the call was decided or claimed, so a second decision or claim
+The chain also protects a call against replay. The MACs of a row are valid even after somebody puts an older copy of the
+row back into the database. But the chain still says that the call was decided or claimed, so a second decision or claim
 contradicts the chain and is refused (`contradicted`).
 """
 

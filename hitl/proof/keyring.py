@@ -115,7 +115,7 @@ class Keyring:
         """Return whether the MAC `seal` was made with one of this keyring's keys and covers exactly this data.
 
         Return False for None and for a malformed MAC. `first` returns the bytes that a MAC of the first format covers.
-        Without `first`, a MAC of the first format never holds.
+        Without `first`, a MAC of the first format is never valid.
         """
         kid, _, rest = (seal or "").partition(":")
         version, _, given = rest.rpartition(":")

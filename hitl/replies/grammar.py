@@ -48,17 +48,17 @@ _COLONS = frozenset({":", "\uff1a"})
 _OFFERS = frozenset("/|")
 #: Words that leave a no open: "so not yet".
 _UNDECIDED = LATER | UNCLEAR | CONDITION | HEDGE
-#: The most clauses, or words for "so" and "wait", that are tried in a message, so that a long one takes no longer.
+#: The most clauses, or words for "so" and "wait", that are tried in a message, so that a long message takes no longer.
 _MOST_TRIES = 3
 #: The most tokens of a yes that is said twice.
 _LONGEST_TWICE = 20
 #: The most tokens of a clause that says no and no reason: "please don't send that email to them".
 _LONGEST_NO = 7
-#: The fewest tokens of a reason before its no. Fewer may be a yes in a language that we don't know.
+#: The fewest tokens of a reason before its no. Fewer tokens may be a yes in a language that we don't know.
 _SHORTEST_REASON = 3
 #: The fewest tokens of a no that may follow its reason: "don't send it".
 _SHORTEST_ORDER = 2
-#: The last syllables of a Korean sentence. A word after one begins another sentence.
+#: The last syllables of a Korean sentence. A word after one of them begins another sentence.
 _ENDS_A_SENTENCE = frozenset("요다오죠")
 _SPACELESS = frozenset({"Han", "Kana", "Thai"})
 _WORDS_ALONE = frozenset({TokenKind.WORD})

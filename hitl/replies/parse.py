@@ -33,7 +33,7 @@ _LONGEST_TAG = 4
 #: After a statement or "I changed my mind", one of these words may only end the sentence, and is no yes then: "they are
 #: merged, ok".
 CLOSES = frozenset({"ok", "okay", "okey"})
-#: The fewest words of a yes that may have a statement beside it. In scripts without spaces each word is one sign.
+#: The fewest words of a yes that may have a statement next to it. In scripts without spaces each word is one sign.
 _LEAST_YES = 2
 _LEAST_YES_SIGNS = 3
 _BESIDE = POLITE | BEFORE_TARGET
@@ -159,8 +159,8 @@ class Parse:
     def only_agrees(self) -> bool:
         """Return whether a short yes comes before a statement: "yes, they are merged", "yes, I checked it".
 
-        Such a yes may only agree with the statement. An order counts ("delete them, they are merged"), and so do a
-        longer yes and a yes behind the statement, except an "ok", which may only close it.
+        Such a yes may only agree with the statement. Return False for an order ("delete them, they are merged"), for a
+        longer yes, and for a yes after the statement. But an "ok" after the statement may only close it.
         """
         if not self.met() & STATES:
             return False

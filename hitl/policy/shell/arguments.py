@@ -36,9 +36,12 @@ def program_name(step: Step) -> str:
 class ParsedArguments:
     """The words of one command, parsed by the table of its program.
 
-    ``given`` maps each option to its value or None. ``values`` are the values of options with their kinds, and
-    ``operands`` the other words with their kinds. ``rest`` are the words from the sub-command on. ``ended`` says that a
-    ``--`` ends the options, and ``before_end`` counts the operands before the ``--``.
+    - ``given`` maps each option to its value or None.
+    - ``values`` are the values of options with their kinds.
+    - ``operands`` are the other words with their kinds.
+    - ``rest`` are the words from the sub-command on.
+    - ``ended`` says that a ``--`` ends the options.
+    - ``before_end`` counts the operands before the ``--``.
     """
 
     program: Program

@@ -527,9 +527,10 @@ def _git_command(run: Run, name: str | None) -> None:
 
 
 def _bisect(run: Run) -> None:
-    """Record what ``git bisect`` runs if its sub-command is unknown, because it may be another spelling of ``run``.
+    """Record the command that ``git bisect`` runs if the sub-command is unknown.
 
-    The words after the sub-command are recorded as a command. The table of wrappers has the sub-command ``run`` itself.
+    The unknown sub-command may be another spelling of ``run``, so the words after it are recorded as a command. The
+    table of wrappers covers the sub-command ``run`` itself.
     """
     for at in run.positionals.after(("bisect",)):
         what = run.words[at] if at < len(run.words) else "log"

@@ -151,7 +151,7 @@ def unquoted(text: str) -> str:
 
 
 def double_quoted(text: str) -> str:
-    r"""Decode the inside of double quotes: a backslash counts only before ``$ ` " \\`` and a newline."""
+    r"""Decode the inside of double quotes: a backslash is an escape only before ``$ ` " \\`` and a newline."""
     return _DOUBLE.sub(_kept, text) if "\\" in text else text
 
 

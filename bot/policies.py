@@ -1,7 +1,7 @@
 """The policy that applies now: a preset or a named document, loaded at the start and again when it changes.
 
 A document with problems never replaces a policy that applies. At the start, the service refuses to run without a
-policy. Later, the old policy stays in force, and `troubles` says why. Every change and every refusal is recorded.
+policy. Later, the old policy continues to apply, and `troubles` says why. Every change and every refusal is recorded.
 """
 
 from __future__ import annotations

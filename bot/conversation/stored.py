@@ -144,8 +144,8 @@ class StoredTurns:
     def explain(self, heard: Text, call: Call, voice: Voice) -> bool:
         """Let the agent answer a person's question about one of the agent's pending calls, once a minute for each call.
 
-        Return whether the agent answers. It doesn't if another agent asked for the call, if the call isn't pending, or
-        if it was explained within the last minute.
+        Return whether the agent answers. The agent doesn't answer if another agent asked for the call, if the call
+        isn't pending, or if the agent explained it within the last minute.
         """
         mine = call.agent == self.agent.name and (call.key or "").startswith(_KEYS) and call.status is Status.PENDING
         if not mine or not self._explained.admits(call.ref):
@@ -189,7 +189,8 @@ class StoredTurns:
     async def forget(self, heard: Heard, voice: Voice) -> None:
         """Begin a conversation again: the next turn knows nothing of the earlier turns there.
 
-        The turns that this person may end are ended. Another person's turn goes on, and later turns know nothing of it.
+        The turns that this person may end are ended. Another person's turn continues, and later turns know nothing of
+        it.
         """
         place, withdrawn = heard.conversation, await self._end(heard, forget=True)
         self._said.pop(place, None)

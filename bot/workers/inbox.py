@@ -146,7 +146,7 @@ class Intake:
         await self._store.commit(adding(Change(entries=(entry,))))
 
     async def _failed(self, event: Incoming, error: Exception, wait_s: float) -> None:
-        """Count a failure of an event. After ASIDE_AFTER failures, set the event aside (at once if no handler takes
+        """Count a failure of an event. After ASIDE_AFTER failures, set the event aside (immediately if no handler takes
         it).
 
         Otherwise wait `wait_s` seconds before the retry.

@@ -159,7 +159,7 @@ class Sayso(_Link):
 
     Every method raises ClientError: with the service's code and sentence if the service refuses, and with UNAVAILABLE
     if the service can't be reached for `patience_s` seconds. If its socket doesn't exist and this client has never
-    reached the service, the error comes at once. The log names the address at the first failure. If anything is
+    reached the service, the error comes immediately. The log names the address at the first failure. If anything is
     unclear, nothing runs.
     """
 

@@ -92,7 +92,7 @@ class Command:
         self._at_once = at_once
         #: The line that says that people have less time than the caller wanted, else ''.
         self._shorter = ""
-        #: The lines of the record that were printed because a card couldn't be shown.
+        #: The lines of the audit record that were printed because a card couldn't be shown.
         self._unseen: set[str] = set()
 
     def ask(

@@ -109,7 +109,7 @@ class Request:
     key: str | None = None
 
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments, with the present hashes of the files.
+        """Return the arguments, with the current hashes of the files.
 
         Raises ClientError with the code ARGUMENTS if JSON can't represent a value exactly, or a file can't be read.
         """
@@ -276,7 +276,7 @@ def after_push_back(request: Request, problem: Mapping[str, Any], clock: Callabl
 
     The first request comes after the pause that the service named. Requests are repeated for ten minutes at most.
     `request` has the key that the call had in the batch. Only the asking is repeated, and never the steps after it.
-    Raises ClientError if `problem` has another cause, and when the ten minutes are over.
+    Raises ClientError if `problem` has another cause, and when the ten minutes have passed.
     """
     error, pause = answered(dict(problem)), problem.get("retry_after") or _PAUSE_S
     if error.code != _PUSHED_BACK:

@@ -47,7 +47,7 @@ class Answer:
     def length(self) -> int:
         """Return the length of a body without chunks.
 
-        Raises BrokenError if the answer doesn't say its length, or if it is too long.
+        Raises BrokenError if the answer doesn't say its length, or if the body is too long.
         """
         length = self._fields.get(b"content-length", b"")
         if not length.isdigit() or int(length) > _LONGEST_ANSWER:

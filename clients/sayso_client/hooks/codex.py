@@ -115,7 +115,7 @@ def pinned(text: str) -> str:
     within = re.sub(r"(?m)^[ \t]*\[features\].*\n", rf"\g<0>hooks = true{_PIN}", text, count=1)
     found = within if within != text else f"features.hooks = true{_PIN}{text}"
     if tomllib.loads(found)["features"].get("hooks") is not True:
-        raise ValueError("[features] can't be found")  # It was part of a text of several lines.
+        raise ValueError("[features] can't be found")  # The found line was inside a text of several lines.
     return found
 
 

@@ -36,8 +36,10 @@ print(json.dumps([own, sys.executable, os.path.join(sys.prefix, "pyvenv.cfg"), *
 def weak_points(hook: Sequence[str], files: Iterable[Path], users: Iterable[int], way: str) -> list[tuple[str, str]]:
     """Return a state and a sentence for each user, and for everybody, who could switch the hook off.
 
-    `hook` is the hook's command, and the files that it names count too. `files` are the files that install it. `users`
-    are the ids of the users as whom agents run. `way` is the sentence that says how to keep them out.
+    - `hook` is the hook's command. The files that it names are checked too.
+    - `files` are the files that install the hook.
+    - `users` are the ids of the users as whom agents run.
+    - `way` is the sentence that says how to keep these users out.
 
     The state is `red` if the service runs as another user, because the hook is then the weak point. It is `yellow` if
     the service runs as the agent's own user, or on another machine: such an agent could change more than the hook.

@@ -141,7 +141,7 @@ def off(text: str) -> str | None:
 
 
 def _is_ours(path: str) -> bool:
-    """Return whether a path leads to our plugin, beside these settings or elsewhere."""
+    """Return whether a path leads to our plugin, next to these settings or elsewhere."""
     return f"/{path}".rstrip("/").endswith(_PLACES)
 
 

@@ -94,9 +94,9 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
     waits = Waits()
     authenticator = Authenticator(service.gate, service.tokens)
     operations = Operations(service, waits, troubles, authenticator.check, folder_identity)
-    feed = Feed(service.gate, service.store, waits.stopping, authenticator.check)
-    for listener in (operations.asking.queues, operations.waiters.attendance, feed):
-        service.listeners.add(listener)
+    feed = Feed(service.gate, waits.stopping, authenticator.check)
+    for listener in (operations.asking.queues, operations.waiters.attendance):
+        service.gate.follow(listener.changed)
 
     def attach(identity: str, show: Callable[[str], None]) -> Console:
         return Console(service, identity=identity, conversation=place, show=show, turns=turns)
@@ -115,7 +115,7 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
     }
     http, path = http or HttpSettings(), folder / SOCKET_NAME
     notices = Notices(_receivers(http), service.gate.clock)
-    service.listeners.add(notices)
+    service.gate.follow(notices.changed)
     parts.push_async_callback(notices.stop)
     served = app(troubles, webhooks, state, hosts=http.hosts, remote=_may_carry_tokens(http), gateway=gateway)
     listening = [listeners.tcp_listener(http.host, http.port)] if http.port is not None else []

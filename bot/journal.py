@@ -25,7 +25,7 @@ _AT_ONCE = frozenset({Decision.ALLOWED, Decision.DENIED, Decision.UNDELIVERABLE}
 
 
 class Journal:
-    """Observes every change of a call in this process, and logs each step once."""
+    """Follows every change of a call, and logs each step once."""
 
     def __init__(self) -> None:
         self._logged: FIFOCache[str, tuple[Decision | None, Result | None]] = FIFOCache(_KNOWN)

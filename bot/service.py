@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cachetools import FIFOCache
 
 from adapters.http.tokens import Tokens
-from bot.change_observers import Listeners
 from bot.journal import Journal
 from bot.rolling_back import roll_back
 from bot.waiting import Waiting
@@ -70,10 +69,8 @@ class Service:
         self._running: set[asyncio.Task[Any]] = set()
         self._following: set[asyncio.Task[None]] = set()
         self._again: FIFOCache[str, asyncio.Task[Call | None]] = FIFOCache(_REMEMBERED)
-        self.listeners = Listeners()
-        for listener in (self.waiting, self.expiry, self, Journal()):
-            self.listeners.add(listener)
-        gate.observers.append(self.listeners)
+        listeners = (self.waiting, self.expiry, self, Journal())
+        self._unfollow = [gate.follow(listener.changed) for listener in listeners]
 
     async def start(self) -> None:
         """Load the tokens, and continue the work of the last process: lost leases, overdue calls, unsent messages.
@@ -119,6 +116,8 @@ class Service:
         await asyncio.gather(*self._running, *others, return_exceptions=True)
         await self._requesters.stop()
         await self.expiry.stop()
+        while self._unfollow:
+            self._unfollow.pop()()
 
     async def submit(self, ask: Ask) -> Submitted:
         """Record a call, and run it if it is allowed and the service runs it. Raises the errors of `Gate.submit`.

@@ -34,7 +34,6 @@ from pydantic import (
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableError
 
-from adapters.database.sqlite.retention import KEEP
 from adapters.slack.settings import SlackSettings
 from adapters.telegram.settings import TelegramSettings
 from bot.errors import NoSecretError, SettingsError
@@ -46,7 +45,7 @@ from bot.wording import say
 from hitl.call import CardTerms, Mode, Risk
 from hitl.cards.redaction import mask_value
 from hitl.cards.templates import LONGEST_UNDO, check
-from hitl.limits import Limits
+from hitl.limits import KEEP_EVENTS, Limits
 from hitl.operating_mode import Terms
 from hitl.people import Conversation, Directory
 from hitl.times import span
@@ -238,7 +237,7 @@ class RetentionSettings(_Part):
 
     arguments: Period | None = None
     calls: Period | None = None
-    events: Period = Field(default=KEEP, validate_default=True)
+    events: Period = Field(default=KEEP_EVENTS, validate_default=True)
 
     @field_validator("arguments", "calls")
     @classmethod

@@ -62,7 +62,7 @@ class _Refs(RandomIdGenerator):
 class Traces:
     """Writes a trace for each ended call.
 
-    `SqliteStore.committed` must contain the method `heard`, which gets each change.
+    The method `heard` must follow the store (`hitl.ports.Changes`).
     """
 
     def __init__(self, exporter: SpanExporter) -> None:

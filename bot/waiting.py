@@ -1,6 +1,6 @@
 """Wakes code in this process that waits for a call to change. Each waiter has a future, so nothing polls.
 
-The service is the only writer of its database, and its gate reports each change. So this module keeps the calls that
+The service is the only writer of its database, and this module follows the gate's changes. So it keeps the calls that
 changed last in memory, and reads only older calls from the store.
 """
 
@@ -27,7 +27,7 @@ _LONGEST = 1 << 14
 
 
 class Waiting:
-    """Observes the gate's changes, and wakes the code that waits for them."""
+    """Follows the gate's changes, and wakes the code that waits for them."""
 
     def __init__(self, store: Calls) -> None:
         self._store = store

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from cachetools import FIFOCache
@@ -22,6 +23,9 @@ SHORTEST_TIMEOUT_S = 5
 LONGEST_TIMEOUT_S = 7 * 24 * 3600
 #: The limit for all agents of one requester together is the limit for one agent times this number.
 CEILING = 4
+#: The time for which a handled event of a chat is kept. While its row is there, the service recognises the event and
+#: doesn't handle it again if the platform repeats it. Platforms repeat an event for at most a day.
+KEEP_EVENTS = timedelta(days=30)
 _KEPT = 10_000
 
 

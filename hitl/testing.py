@@ -28,6 +28,7 @@ from hitl.call import (
     State,
     Verdict,
 )
+from hitl.changes import Listeners
 from hitl.errors import Tampered
 from hitl.ports import KeyTakenError, ShortTakenError
 from hitl.proof.chain import FIRST, chain, contradicted, steps_held, with_args
@@ -102,6 +103,7 @@ class _Memory:
         self._turns: dict[str, KeptTurn] = {}
         self._record: list[Recorded] = []
         self._credentials: dict[str, Credential] = {}
+        self._listeners = Listeners()
 
     def _queue(self, post: Post, now: datetime) -> None:
         if post.kind is PostKind.CARD:
@@ -141,6 +143,7 @@ class MemoryCalls(_Memory):
             entries = _tied(change.call, entries)
         lines = self._chained(entries, now)
         self._keep(change, lines, now)
+        self._listeners.tell(change)
         return change
 
     async def get(self, ref: str) -> Call | None:
@@ -229,14 +232,6 @@ class MemoryCalls(_Memory):
         """
         return list(self._lines.get(ref, ()))
 
-    async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
-        """Return the lines of the whole audit record after a position, each with its position, oldest first."""
-        return list(enumerate(self._record, start=1))[place : place + limit]
-
-    async def last_line(self) -> int:
-        """Return the position of the newest line of the whole audit record."""
-        return len(self._record)
-
     def _holds(self, expect: Expect, now: datetime) -> bool:
         call = self._calls.get(expect.ref)
         if call is None or call.version != expect.version:
@@ -283,6 +278,22 @@ class MemoryCalls(_Memory):
     def _by_due(self) -> list[tuple[datetime, Call]]:
         dated = [(call.due_at, call) for call in self._calls.values() if call.due_at is not None]
         return sorted(dated, key=lambda due: due[0])
+
+
+class MemoryChanges(_Memory):
+    """Implements `hitl.ports.Changes` in memory."""
+
+    def follow(self, hear: Callable[[Change], None]) -> Callable[[], None]:
+        """Call `hear` with each change from now on. Return a function that ends this."""
+        return self._listeners.add(hear)
+
+    async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
+        """Return the lines of the whole audit record after a position, each with its position, oldest first."""
+        return list(enumerate(self._record, start=1))[place : place + limit]
+
+    async def last_line(self) -> int:
+        """Return the position of the newest line of the whole audit record."""
+        return len(self._record)
 
 
 class MemoryOutbox(_Memory):
@@ -489,7 +500,15 @@ class MemoryCredentials(_Memory):
         self._credentials[name] = replace(self._credentials[name], used_at=at)
 
 
-class MemoryStore(MemoryCalls, MemoryOutbox, MemoryInbox, MemoryConversations, MemoryCredentials, MemoryTurns):
+class MemoryStore(
+    MemoryCalls,
+    MemoryChanges,
+    MemoryOutbox,
+    MemoryInbox,
+    MemoryConversations,
+    MemoryCredentials,
+    MemoryTurns,
+):
     """A whole store in memory, for tests and experiments. Its data are lost when the process ends."""
 
 

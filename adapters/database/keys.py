@@ -11,7 +11,7 @@ import secrets
 from base64 import b64decode, b64encode
 from typing import TYPE_CHECKING, Any, Protocol
 
-from adapters.database.sqlite.folder import close_to_others, sync_folder
+from adapters.database.folder import close_to_others, sync_folder
 from adapters.database.wording import say
 from hitl.errors import Unavailable
 

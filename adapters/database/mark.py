@@ -11,7 +11,7 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from adapters.database.sqlite.folder import sync_folder
+from adapters.database.folder import sync_folder
 from hitl.proof.keyring import Purpose
 from hitl.proof.seals import pack
 

@@ -11,7 +11,7 @@ import contextlib
 import json
 import re
 import secrets
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cachetools import TTLCache
 from fastapi import APIRouter, Header, Query, Request, WebSocket
@@ -27,10 +27,11 @@ from hitl.errors import InvalidConfirmation, NotApprover, SaysoError, TooManyPen
 from hitl.outcomes import Refusal, fact
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Callable
 
-    from hitl.call import Call, Recorded
+    from hitl.call import Recorded
     from hitl.gate import Gate
+    from hitl.ports import Change, Changes
 
 router = APIRouter(prefix="/v1", tags=["events"])
 #: A stream sends an empty message after this many seconds without an event. Proxies commonly close a silent stream
@@ -58,35 +59,25 @@ _TOLD = frozenset(
 )
 
 
-class Lines(Protocol):
-    """Reads the lines of the audit record, in the order in which they were written."""
-
-    async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
-        """Return the lines after a position in the audit record, oldest first, each with its position."""
-
-    async def last_line(self) -> int:
-        """Return the position of the newest line, or 0 for an empty record."""
-
-
 class Feed:
-    """Wakes the streams when a call changes. It observes the gate.
+    """Wakes the streams when the record has a new line for them.
 
     `check` raises Unauthenticated for a caller whose token or right has ended.
     """
 
-    def __init__(self, gate: Gate, lines: Lines, stopping: asyncio.Event, check: Callable[[Caller], None]) -> None:
+    def __init__(self, gate: Gate, stopping: asyncio.Event, check: Callable[[Caller], None]) -> None:
         self._gate = gate
         self._check = check
-        self._lines = lines
+        self._changes: Changes = gate.store
         self.stopping = stopping
         self._woken: asyncio.Future[None] | None = None
         self._counts: dict[str, int] = {}
         self._tickets: TTLCache[str, Caller] = TTLCache(_MOST_TICKETS, _TICKET_S)
+        self._changes.follow(self._heard)
 
-    def changed(self, call: Call) -> None:
-        """Wake every stream, because a call has changed."""
-        del call
-        self.wake()
+    def _heard(self, change: Change) -> None:
+        if change.call is not None or any(entry.event in _TOLD for entry in change.entries):
+            self.wake()
 
     def wake(self) -> None:
         """Let every stream look for new lines in the audit record."""
@@ -131,7 +122,7 @@ class Feed:
         Raises InvalidConfirmation for an invalid cursor.
         """
         if cursor is None:
-            return await self._lines.last_line()
+            return await self._changes.last_line()
         if not re.fullmatch(_CURSOR, cursor):
             raise InvalidConfirmation(say("api.http.events.cursor"))
         return int(cursor)
@@ -143,7 +134,7 @@ class Feed:
         """
         while not self.stopping.is_set():
             woken = self._wake_up()
-            lines = await self._lines.lines_after(place, _LINES)
+            lines = await self._changes.lines_after(place, _LINES)
             self._check(caller)
             for at, line in lines:
                 place = at

@@ -73,7 +73,7 @@ def key_of(secret: str) -> bytes:
 
 
 class Notices:
-    """Observes the gate, and sends one notice for each decision on an agent's request, with a few retries.
+    """Follows the gate's changes, and sends one notice for each decision on an agent's request, with a few retries.
 
     Notices that haven't been sent when the service stops are lost.
     """

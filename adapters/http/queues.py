@@ -70,7 +70,7 @@ class Place:
 class Queues:
     """Keeps a line of waiting requests for each requester and agent, in the order in which the requests came.
 
-    This class observes the gate's changes, because the end of a call makes room.
+    This class follows the gate's changes, because the end of a call makes room.
     """
 
     def __init__(self) -> None:

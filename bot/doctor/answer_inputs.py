@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.database import surveyed
 from bot.wording import say
 from hitl.call import ReplyKind
 from hitl.errors import Unavailable
@@ -67,8 +68,6 @@ def _lines(database: Path) -> Sequence[tuple[datetime, str]]:
 
     Return [] if the audit record can't be read, because the check of the database reports that.
     """
-    from adapters.database.sqlite.survey import surveyed
-
     try:
         with surveyed(database) as survey:
             return survey.latest_lines(_LATEST)

@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 class Expiry:
-    """Keeps the timer. It observes the gate's changes, because every change of a call may bring an earlier deadline."""
+    """Keeps the timer. It follows the gate's changes, because every change of a call may bring an earlier deadline."""
 
     def __init__(self, store: CallsAndCards, gate: Gate, clock: Clock) -> None:
         self._store = store

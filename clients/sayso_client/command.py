@@ -315,7 +315,7 @@ def ask_parser() -> argparse.ArgumentParser:
     add("tool", metavar="TOOL", help="what it is called on the card")
     add("--tools", default="shell", help="the group that the tool belongs to")
     add("--args", default="{}", help="arguments as a JSON object, shown on the card")
-    add("--timeout", help="how long to wait: 90s, 5m, 2h")
+    add("--timeout", help="how long to wait, from 5s to 7d: 90s, 5m, 2h")
     add("--note", default="", help="your words on the card, shown as yours")
     add("--key", help="idempotency key: the same key is the same call")
     add("--at-once", action="store_true", help="on a no, don't wait for its reason")

@@ -450,7 +450,7 @@ ENGLISH: Mapping[str, str] = {
     "refused.peer": "{who} isn't authorised on this service. Nothing was done. An operator can add {who} to requesters or approvers in the settings and run sayso reload.",
     "refused.agent": "An agent's credential can't decide. Nothing was decided. Wait until a person has answered.",
     "refused.token": "A bearer token can't approve {short} at this risk. Approve it in a chat, or name the token in http.tokens.",
-    "refused.scope": "The scope of {who} doesn't allow this. Nothing was done. An operator can make a token of another scope: sayso token create.",
+    "refused.scope": "The scope of {who} doesn't allow this. Nothing was done. An operator can make a token of another scope (sayso token create), or list a user of this machine (in operators).",
     "refused.origin": "{who} isn't bound to the conversation {place}, so it can't ask from there. Nothing was asked. Name no conversation, or let an operator make a token with this --origin.",
     "refused.route": "{who} isn't bound to the route {place}, so no card can go there. Nothing was asked. Name no route, or let an operator make a token with this --route.",
     "refused.behalf": "{who} doesn't ask on behalf of {person}. Nothing was asked. Name nobody, or let an operator make a token with this --owner.",

@@ -51,7 +51,7 @@ class Gate(GateContext):
         return await decide.peek(self, reply)
 
     async def add_reason(self, target: str, identity: str, reason: str) -> Answer:
-        """Add a reason to a person's own rejection, up to `late_reason_s` seconds after it, and notify the observers.
+        """Add a reason to a person's own rejection, up to `late_reason_s` seconds after it.
 
         A reason without words (a picture, blanks) doesn't count, and the wait for a reason continues.
         """

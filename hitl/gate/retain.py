@@ -58,7 +58,6 @@ async def retire(gate: GateContext, call: Call, *, archive: bool) -> Call | None
             entries.insert(0, entry_of(call, Event.ERASED, "service"))
         return Change(kept.evolve(version=call.version + 1), entries=entries)
 
-    # No observer is notified, because the call had ended before.
     change = await gate.store.commit(Unit(Expect(call.ref, call.version), seal))
     return change.call if change else None
 

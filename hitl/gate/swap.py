@@ -53,7 +53,7 @@ async def known(gate: GateContext, target: str) -> Call:
 async def swap(
     gate: GateContext, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = False
 ) -> Call | None:
-    """Make the conditional write, notify the observers, and return the new call.
+    """Make the conditional write, and return the new call.
 
     `seal` makes the change from the time of the write (see `Unit`). Return None, with nothing written, if the call
     changed since it was read or if the test of `due_at` fails (`overdue`, see `Expect`). Raises Tampered, and records
@@ -64,10 +64,7 @@ async def swap(
         change = await gate.store.commit(Unit(Expect(call.ref, call.version, overdue=overdue), seal))
     except Tampered:
         raise await tampered(gate, call, "service") from None
-    if change is None or change.call is None:
-        return None
-    tell(gate, change.call)
-    return change.call
+    return change.call if change else None
 
 
 async def close(
@@ -151,13 +148,6 @@ async def note_refusal(gate: GateContext, refused: Entry, wanted: object) -> Non
         more = {"unrecorded": unrecorded} if unrecorded else {}
         entry = replace(refused, data={**refused.data, **more})
         await gate.store.commit(adding(Change(entries=(entry,))))
-
-
-def tell(gate: GateContext, call: Call) -> None:
-    """Notify the observers of a changed call. Remember a rejection, so that the same call isn't asked again soon."""
-    gate.rejections.heard(call)
-    for observer in gate.observers:
-        observer.changed(call)
 
 
 def left_unexplained(gate: GateContext, call: Call) -> Change:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from hitl.call import MAY_RUN, Bound
+from hitl.call import MAY_RUN, Bound, Decision
 from hitl.proof.keyring import Keyring, Purpose, frame
 from hitl.times import micros
 
@@ -102,7 +102,12 @@ def decision(keys: Keyring, call: Call) -> str:
 
 
 def decision_holds(keys: Keyring, call: Call) -> bool:
-    """Return whether the MAC of the stored decision is valid."""
+    """Return whether the MAC of the stored decision holds.
+
+    Without a decision, return whether the call has no other part of one: no time, person, reason or MAC.
+    """
+    if call.decision is None:
+        return all(part is None for part in (call.decided_at, call.decided_by, call.reason, call.decision_mac))
 
     def first() -> bytes:
         at = call.decided_at.isoformat() if call.decided_at else None
@@ -126,12 +131,15 @@ def vote(keys: Keyring, said: Vote, digest: str) -> str:
 
 
 def votes_hold(keys: Keyring, call: Call, votes: Sequence[Vote]) -> bool:
-    """Return whether the MACs of all stored votes on a pending or approved call are valid.
+    """Return whether the MACs of all stored votes on a call hold.
 
-    If the call is approved, one of the votes must also be an approval by `decided_by`. Otherwise return False.
+    If the call is approved or rejected, also return False unless `decided_by` has voted so.
     """
     intact = all(_vote_holds(keys, call, said) for said in votes)
-    return intact and (call.decision is None or any(v.approve and v.principal == call.decided_by for v in votes))
+    if call.decision not in {Decision.APPROVED, Decision.REJECTED}:
+        return intact
+    approve = call.decision is Decision.APPROVED
+    return intact and any(said.approve is approve and said.principal == call.decided_by for said in votes)
 
 
 def _vote_holds(keys: Keyring, call: Call, said: Vote) -> bool:
@@ -172,8 +180,15 @@ def result(keys: Keyring, call: Call) -> str:
 
 
 def result_holds(keys: Keyring, call: Call) -> bool:
-    """Return whether the MAC of the stored result is valid. Without a result, return True."""
-    return call.result is None or keys.holds(Purpose.RESULT, call.result_mac, _result(call))
+    """Return whether the MAC of the stored result holds.
+
+    Without a result, return whether the call has no other part of one: no time, output, error or MAC. The error may
+    belong to a decision that lets nothing run; then the MAC of the decision covers it.
+    """
+    if call.result is None:
+        error = None if call.decision is not None and call.decision not in MAY_RUN else call.error
+        return all(part is None for part in (call.finished_at, call.output, error, call.result_mac))
+    return keys.holds(Purpose.RESULT, call.result_mac, _result(call))
 
 
 def _result(call: Call) -> bytes:
@@ -185,7 +200,7 @@ def broken(keys: Keyring, call: Call) -> str | None:
     """Return the first part of a stored call with a wrong MAC ("row", "decision", "claim" or "result"), or None."""
     parts = {
         "row": row_holds(keys, call),
-        "decision": call.decision is None or decision_holds(keys, call),
+        "decision": decision_holds(keys, call),
         "claim": claim_holds(keys, call),
         "result": result_holds(keys, call),
     }

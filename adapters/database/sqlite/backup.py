@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adapters.database import statements as sql
+from adapters.database.folder import StateFolder, private_file
 from adapters.database.mark import Mark
 from adapters.database.sqlite import schema
 from adapters.database.sqlite.cache import Known
 from adapters.database.sqlite.credentials import credential_of_row, revoke_in
-from adapters.database.sqlite.examine import examine
 from adapters.database.sqlite.failures import unavailable
-from adapters.database.sqlite.folder import StateFolder, private_file
 from adapters.database.sqlite.survey import surveyed
 from adapters.database.wording import say
 from hitl.credentials import OldTokens
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from adapters.database.sqlite.examine import Examined
+    from hitl.proof.integrity import Examined
     from hitl.proof.keyring import Keyring
 
 #: The endings of the two other files of a database: SQLite's write-ahead log and its index. Such a file can't be used
@@ -65,8 +64,10 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
     Unavailable, and leaves no copy, if the copy can't be written or if the examination finds a flaw.
     """
     part = copy.with_name(copy.name + ".part")
+    # The mark is read before the copy is made: a running service may write a later mark in the meantime.
+    marked = mark.read()
     with surveyed(database) as survey:
-        survey.must_be_current(database)
+        survey.must_be_current()
     try:
         if copy.exists():
             raise Unavailable(say("database.copy.there", path=copy))
@@ -75,7 +76,8 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
         address = f"{database.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as connection:
             connection.execute("VACUUM INTO ?", (str(part),))
-        examined = examine(part, keys, mark)
+        with surveyed(part) as survey:
+            examined = survey.examine(keys, marked)
         if examined.flaws:
             raise Unavailable(say("database.copy.flawed", path=database))
         if os.geteuid() == 0:
@@ -112,17 +114,19 @@ def restore(
     Raises Unavailable, and changes nothing, if a service uses the folder, if the copy can't be read or has another
     schema, if its examination finds a flaw, if its MACs are of other keys, or if `tokens` must be given and isn't.
     """
+    if not copy.exists() and os.access(copy.parent, os.X_OK):
+        raise Unavailable(say("database.copy.none", path=copy))
     if not os.access(copy, os.R_OK):
-        raise Unavailable(say("database.copy.none", path=copy, uid=os.geteuid()))
+        raise Unavailable(say("database.copy.unreadable", path=copy, uid=os.geteuid()))
     with surveyed(copy) as survey:
         if survey.schema in schema.REVISIONS[:-1]:
             raise Unavailable(say("database.copy.older", path=copy, schema=survey.schema, known=schema.REVISIONS[-1]))
     folder = StateFolder.open(state)
     try:
-        examined = examine(copy, keys, Mark(state / "no-mark", keys))
-        if examined.flaws:
-            raise Unavailable(say("database.copy.changed", path=copy))
         with surveyed(copy) as survey:
+            examined = survey.examine(keys, None)
+            if examined.flaws:
+                raise Unavailable(say("database.copy.changed", path=copy))
             open_calls = sum(survey.open_calls().values())
             newest = survey.newest_position()
             working = survey.tokens() - survey.revoked_tokens()

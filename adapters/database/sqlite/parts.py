@@ -21,7 +21,7 @@ from hitl.proof import seals
 from hitl.times import micros, moment
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
     from adapters.database.sqlite.cache import Known
@@ -168,15 +168,6 @@ class SqliteCalls(Part):
         """
         return [rows.line_of(row) for row in self._read(sql.LINES, ref)]
 
-    async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
-        """Return the lines after a position in the whole record, the oldest first, each with its position."""
-        return [(row[0], rows.line_of(row[1:])) for row in self._read(sql.LINES_AFTER, place, limit)]
-
-    async def last_line(self) -> int:
-        """Return the position of the newest line in the whole record, or 0 for an empty record."""
-        found = self._read(sql.LAST)
-        return int(found[0][0]) if found else 0
-
     def _call(self, statement: str, *values: object) -> Call | None:
         found = self._read(statement, *values)
         if not found:
@@ -193,6 +184,23 @@ class SqliteCalls(Part):
     def _calls(self, statement: str, *values: object) -> Sequence[Call]:
         """Return the calls that a statement finds. Unreadable rows are left out, so that they don't hide the others."""
         return [call for call in map(_decoded, self._read(statement, *values)) if call is not None]
+
+
+class SqliteChanges(Part):
+    """Tells listeners about each change, and reads the record from a position on (`hitl.ports.Changes`)."""
+
+    def follow(self, hear: Callable[[Change], None]) -> Callable[[], None]:
+        """Call `hear` with each change that is on disk from now on. Return a function that ends this."""
+        return self._writer.listeners.add(hear)
+
+    async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
+        """Return the lines after a position in the whole record, the oldest first, each with its position."""
+        return [(row[0], rows.line_of(row[1:])) for row in self._read(sql.LINES_AFTER, place, limit)]
+
+    async def last_line(self) -> int:
+        """Return the position of the newest line in the whole record, or 0 for an empty record."""
+        found = self._read(sql.LAST)
+        return int(found[0][0]) if found else 0
 
 
 class SqliteOutbox(Part):

@@ -34,8 +34,10 @@ from adapters.database.sqlite.commit_speed import Pace
 from adapters.database.sqlite.failures import is_locked, spoils, unavailable
 from adapters.database.sqlite.log import COPY_UNITS, Log
 from adapters.database.wording import say
+from hitl.changes import Listeners
 from hitl.errors import Unavailable
 from hitl.faults import reach
+from hitl.ports import Change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -136,6 +138,8 @@ class Writer:
         self._prune = prune
         self._prune_at = 0.0
         self._known = known or Known(())
+        #: Get the change of each unit when it is on disk, before the caller of `submit` gets it.
+        self.listeners = Listeners()
 
     def submit(self, work: Callable[[sqlite3.Connection, datetime], T], *, new: bool = False) -> asyncio.Future[T]:
         """Queue a unit of work. The future gets the result of `work` when the unit's writes are on disk.
@@ -320,7 +324,10 @@ class Writer:
             self._known.undone()
             _log.error("store.failed", {"error": str(failure), "units": len(group)})
         for unit in group:
-            self._answer(unit, unit.error or failure)
+            error = unit.error or failure
+            if error is None and isinstance(unit.value, Change):
+                self.listeners.tell(unit.value)
+            self._answer(unit, error)
         if self._log.units >= COPY_UNITS:
             self._beside(self._log.copy, self._next)
         else:

@@ -20,8 +20,10 @@ from adapters.http.queues import MOST, Queues
 from adapters.http.waits import Waits
 from bot.api import serve_api
 from bot.settings import HttpSettings
+from hitl.call import Entry, Event
 from hitl.errors import TooManyPending
 from hitl.limits import CEILING, Limits
+from hitl.ports import Change, adding
 from hitl.records import replace
 from hitl.testing import SetClock
 from tests import api_clients
@@ -475,6 +477,19 @@ async def revoked(api: Api) -> None:
 
 
 ENDS = pytest.mark.parametrize("end", ["revoked", "over"])
+
+
+async def test_a_stream_tells_at_once_of_a_line_that_changes_no_call(api: Api) -> None:
+    """A failed integrity check adds a line about a call and doesn't change the call. Open streams don't wait for it."""
+    client = api.local()
+    call = await asked(client)
+    async with client.stream("GET", "/v1/events") as answer:
+        lines = answer.aiter_lines()
+        assert ": here" == await anext(lines)
+        await api.store.commit(adding(Change(entries=(Entry(call["ref"], Event.TAMPERED, "service", {}),))))
+        told = [line for line in [await anext(lines) for _ in range(3)] if line]
+
+    assert "event: tampered" in told
 
 
 @ENDS

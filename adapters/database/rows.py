@@ -179,7 +179,7 @@ def _verdict(*ruled: Any) -> Verdict:
 
 
 def _card(told: dict[str, Any] | None) -> CardTerms | None:
-    """Return what the policy sets for the card (`CardTerms`), or None for a row that an older version wrote."""
+    """Return the policy's additions to the card (`CardTerms`), or None for a row that an older version wrote."""
     if told is None:
         return None
     numbers = tuple((name, text) for name, text in told["numbers"])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hitl.people import Directory
     from hitl.people.names import Names
 
-#: A diff has at most this many characters, and so have the old text and the new text from which it is made.
+#: The highest number of characters of a diff, and of the old and the new text from which it is made.
 LONGEST_DIFF = 16_384
 
 

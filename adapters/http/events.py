@@ -60,7 +60,7 @@ _TOLD = frozenset(
 
 
 class Feed:
-    """Wakes the streams when the record has a new line for them.
+    """Wakes the streams when the audit record has a new line for them.
 
     `check` raises Unauthenticated for a caller whose token or right has ended.
     """

@@ -1,8 +1,9 @@
 """Reads a Slack message as people see it, with its formatted spans: from its rich text, else from its mrkdwn.
 
 Slack sends a person's message twice in one event: as `blocks` with one rich_text block ("Block Kit: rich text block"),
-and as `text` in mrkdwn ("Formatting text for app surfaces"). The blocks say more exactly what was typed, so this module
-reads them if they exist. A yes in code, or in the label of a link or a date, never counts as the person's own yes.
+and as `text` in mrkdwn ("Formatting text for app surfaces"). The blocks show the typed text more exactly, so this
+module reads the blocks if they exist. A yes in code, or in the label of a link or a date, never counts as the person's
+own yes.
 """
 
 from __future__ import annotations

@@ -61,8 +61,9 @@ if TYPE_CHECKING:
     #: Handles the event that was read from a body.
     HearBody: TypeAlias = Callable[[Heard | None], Awaitable[None]]
 
-#: The events of an app with the assistant view or the agent view. We don't use the events about what a person looks at,
-#: but without a listener for them, the inbox would report each as an event that nothing handles.
+#: The events of an app with the assistant view or the agent view. We don't use the events about the pages that a person
+#: looks at. They have a listener only because the inbox would otherwise report each of them as an event that nothing
+#: handles.
 _OF_AGENTS = ("assistant_thread_started", "assistant_thread_context_changed", "app_context_changed")
 #: The events that this adapter reads. Messages of any sub-type arrive as `message`; the translator skips messages that
 #: no person wrote.

@@ -150,8 +150,8 @@ class TelegramChat:
             await self._replace(route, call)
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """Edit a message that is a second copy of a call's card. It then says that the other message counts, or how the
-        call ended.
+        """Edit a message that is a second copy of a call's card. It then says that the other message is the card, or
+        how the call ended.
         """
         spare = plain_message(self._wording(route).say("card.spare", short=call.short))
         shown = self._card(route, call) if call.ended else spare

@@ -64,7 +64,7 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
     Unavailable, and leaves no copy, if the copy can't be written or if the examination finds a flaw.
     """
     part = copy.with_name(copy.name + ".part")
-    # The mark is read before the copy is made: a running service may write a later mark in the meantime.
+    # The mark is read before the copy is made: a running service may write a later mark meanwhile.
     marked = mark.read()
     with surveyed(database) as survey:
         survey.must_be_current()

@@ -74,7 +74,7 @@ def _keyless(keys: Keyring, hashes: Iterable[str]) -> list[Fact]:
 
 
 def _kept(snapshot: Snapshot, keys: Keyring) -> list[Fact]:
-    """Return a flaw for each row whose MAC doesn't hold, in the tables of `_KEPT`: events, cards, tokens and others."""
+    """Return a flaw for each row whose MAC is wrong, in the tables of `_KEPT`: events, cards, tokens and others."""
     return [
         kind.flaw(*row)
         for kind in _KEPT

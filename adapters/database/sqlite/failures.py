@@ -39,7 +39,7 @@ def unavailable(error: sqlite3.Error, what: str) -> Unavailable:
 
 
 def spoils(error: Exception) -> bool:
-    """Return whether the error affects the whole transaction, and not only the unit that raised it."""
+    """Return whether the error affects the whole transaction. If not, it affects only the unit that raised it."""
     return isinstance(error, sqlite3.DatabaseError) and not isinstance(error, _OWN)
 
 

@@ -187,7 +187,7 @@ class SqliteCalls(Part):
 
 
 class SqliteChanges(Part):
-    """Tells listeners about each change, and reads the record from a position on (`hitl.ports.Changes`)."""
+    """Tells listeners about each change, and reads the audit record from a position on (`hitl.ports.Changes`)."""
 
     def follow(self, hear: Callable[[Change], None]) -> Callable[[], None]:
         """Call `hear` with each change that is on disk from now on. Return a function that ends this."""

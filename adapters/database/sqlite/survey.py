@@ -57,8 +57,8 @@ class SqliteSurvey(History, Examination):
         """Return the number of unsent messages, and the time since which people wait for the oldest message, or None.
 
         People wait for a new card since the call was made. They wait for any other message since the call was decided
-        or has ended. Refreshes of pending calls' cards are included in the number, but not in the time, because nobody
-        waits for them.
+        or has ended. The number includes refreshes of pending calls' cards. The time doesn't, because nobody waits for
+        a refresh.
         """
         count = self.session.exec(select(func.count()).select_from(OutboxRow)).one()
         ended = func.coalesce(CallRow.finished_at, CallRow.decided_at)
@@ -113,9 +113,9 @@ class SqliteSurvey(History, Examination):
         return [(moment(at), str(data)) for at, data in found if isinstance(at, int)]
 
     def latest(self, event: Event, after: int) -> Mapping[str, Any]:
-        """Return the data of the latest line with this event and the ref '', or {} without such a line.
+        """Return the data of the latest line with this event and the ref '', or {} if there is no such line.
 
-        Only lines after the position `after` of the audit record count.
+        Only lines after the position `after` of the audit record are searched.
         """
         lines = select(AuditRow.data).where(AuditRow.ref == "", AuditRow.event == event.value, col(AuditRow.id) > after)
         found = self.session.exec(lines.order_by(col(AuditRow.id).desc()).limit(1)).first()

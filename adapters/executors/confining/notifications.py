@@ -163,7 +163,9 @@ class Answers:
 
 
 def _aims(name: str, args: Sequence[int]) -> tuple[int | None, int, bool]:
-    """Return what a system call names: a folder's descriptor or None, a path's address, and whether to follow links."""
+    """Return the file that a system call names: a folder's descriptor or None, a path's address, and whether to follow
+    links.
+    """
     at_folder = name in {"fchmodat", "fchmodat2", "fchownat", "futimesat", "utimensat"}
     flags = {"fchmodat2": 3, "utimensat": 3, "fchownat": 4}.get(name)
     follow = not name.startswith("l") and not (flags is not None and args[flags] & _NO_FOLLOW)

@@ -45,8 +45,8 @@ class Numbers(NamedTuple):
     #: position is None if the system call always uses the mode, and not only for a new file.
     modes: dict[int, tuple[int, int | None]]
     #: System calls that the filter reports as not implemented: those that use memory without counting against a bound,
-    #: I/O that bypasses filters, and those whose arguments a filter can't read. Programs manage without them, as on an
-    #: older kernel.
+    #: I/O that bypasses filters, and those whose arguments a filter can't read. Programs work without these system
+    #: calls, as on an older kernel.
     absent: tuple[int, ...]
     clone: int
     #: System calls that make or enter namespaces.

@@ -30,7 +30,7 @@ _KEPT = 10_000
 
 
 class Limits(Struct, frozen=True):
-    """The limits. Fields that end in `_s` are in seconds, and `args_bytes` is in bytes. The others are counts.
+    """The limits. Fields that end in `_s` are in seconds, and `args_bytes` is in bytes. The other fields are counts.
 
     - `claim_caller_s`: how long a caller may wait after an approval before it claims the call. If this service runs the
       call, the commit that decides the call also claims it.

@@ -191,7 +191,10 @@ class Calls(Protocol):
 
 
 class Changes(Protocol):
-    """The feed of changes: a listener hears of each change, and a reader continues from a position in the record."""
+    """The feed of changes.
+
+    A listener hears of each change, and a reader continues from a position in the audit record.
+    """
 
     def follow(self, hear: Callable[[Change], None]) -> Callable[[], None]:
         """Call `hear` with each change that `commit` writes from now on. Return a function that ends this.
@@ -201,7 +204,7 @@ class Changes(Protocol):
         logged.
 
         If several processes write to one store, each process also hears of the changes of the others. Such a change has
-        only `call`, so that each line of the record is counted by one process.
+        only `call`, so that each line of the audit record is counted by one process.
         """
 
     async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
@@ -368,7 +371,7 @@ class Survey(Protocol):
         """The revisions of the schema that this version of Sayso knows, the newest last."""
 
     def open_calls(self) -> Mapping[str, int]:
-        """Count the calls that aren't over, by their state."""
+        """Count the calls that haven't ended, by their state."""
 
     def oldest_pending(self) -> datetime | None:
         """Return the time at which the oldest pending call was made, or None if no call is pending."""
@@ -383,8 +386,8 @@ class Survey(Protocol):
         """Return the number of unsent messages, and the time since which people wait for the oldest message, or None.
 
         People wait for a new card since the call was made. They wait for any other message since the call was decided
-        or has ended. Refreshes of pending calls' cards are included in the number, but not in the time, because nobody
-        waits for them.
+        or has ended. The number includes refreshes of pending calls' cards. The time doesn't, because nobody waits for
+        a refresh.
         """
 
     def set_aside(self) -> int:
@@ -401,26 +404,26 @@ class Survey(Protocol):
         """Return, for each agent's token that works, the conversations that it may name as origin."""
 
     def newest_position(self) -> int:
-        """Return the position of the newest line of the record, or 0 for an empty record."""
+        """Return the position of the newest line of the audit record, or 0 for an empty record."""
 
     def latest_lines(self, limit: int) -> Sequence[tuple[datetime, str]]:
-        """Return the time and the data (JSON) of the latest lines of the record, the latest first.
+        """Return the time and the data (JSON) of the latest lines of the audit record, the latest first.
 
         Lines without a time are left out.
         """
 
     def latest(self, event: Event, after: int) -> Mapping[str, Any]:
-        """Return the data of the latest line with this event and the ref '', or {} without such a line.
+        """Return the data of the latest line with this event and the ref '', or {} if there is no such line.
 
-        Only lines after the position `after` of the record count.
+        Only lines after the position `after` of the audit record are searched.
         """
 
     def lines(
         self, keys: Keyring, asked: RecordQuery, *, newest_first: bool = False, limit: int | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Yield the lines of the record that match `asked`, at most `limit`, each as `hitl.history.told`.
+        """Yield the lines of the audit record that match `asked`, at most `limit`, each as `hitl.history.told`.
 
-        The lines come in the order of the record, or in the opposite order with `newest_first`.
+        The lines come in the order of the audit record, or in the opposite order with `newest_first`.
         """
 
     def requests(
@@ -446,7 +449,7 @@ class Survey(Protocol):
         """Return the calls made at or after `since`, except calls with a wrong MAC or erased arguments."""
 
     def open_flaws(self, keys: Keyring, limit: int) -> tuple[Sequence[str], int | None]:
-        """Verify the oldest `limit` calls that aren't over, and the record's chain with the ref ''.
+        """Verify the oldest `limit` calls that haven't ended, and the audit record's chain with the ref ''.
 
         Return two values: the short refs of the calls that were changed, and the number of the first line of that chain
         that was changed or is missing (None if the chain is sound).
@@ -455,7 +458,7 @@ class Survey(Protocol):
     def examine(self, keys: Keyring, marked: tuple[int, str] | None) -> Examined:
         """Verify every call, vote, line and other row that has a MAC.
 
-        `marked` is the position and the hash of a line that the record had before the survey was opened, or None.
+        `marked` is the position and the hash of a line that the audit record had before the survey was opened, or None.
         """
 
 

@@ -571,7 +571,7 @@ class RecordedChat:
         self._take(self.updates, ShownCard(route, message, call))
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """Edit a second copy of a card so that it says that the other copy counts."""
+        """Edit a second copy of a card so that it says that the other copy is the card."""
         self._take(self.spares, ShownCard(route, message, call))
 
     def _take(self, taken: list[ShownCard], shown: ShownCard) -> None:

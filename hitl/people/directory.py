@@ -179,9 +179,9 @@ class Directory:
     def wording(self, place: str, reader: str = "") -> Wording:
         """Return the language (`Wording`) for texts in a place, for all people in the place or for one reader.
 
-        The first language that is set counts. For one reader: the reader's own, the conversation's, the installation's.
-        For all people: the conversation's, the language of the person whose private conversation it is, the
-        installation's. The language that a person's app reports never counts.
+        The result is the first of these languages that is set. For one reader: the reader's own, the conversation's,
+        the installation's. For all people: the conversation's, the language of the person whose private conversation it
+        is, the installation's. The language that a person's app reports is never used.
         """
         own = self.languages.get(self.principal(reader)) if reader else None
         there = self._conversation(place).language or self.languages.get(self.owner(place))

@@ -484,9 +484,9 @@ class Policy:
     ) -> risk.Assessment:
         """Return the assessed risk after the document's risk rules.
 
-        The first rule of ``setting`` that holds sets the level. If its test answers UNSURE, it counts only if its level
-        is higher than the assessed level. Then each rule of ``raising`` raises a lower level, also if its test answers
-        UNSURE.
+        The first rule of ``setting`` that holds sets the level. A rule whose test answers UNSURE sets the level only if
+        that level is higher than the assessed level. Then each rule of ``raising`` raises a lower level, also if its
+        test answers UNSURE.
         """
         for compiled in setting:
             answer = compiled.test(scope)

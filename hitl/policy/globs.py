@@ -270,7 +270,7 @@ def _loose(pattern: str) -> str:
 
 
 def _either(parts: list[str]) -> str:
-    """Return one regular expression that matches what any of the parts matches.
+    """Return one regular expression that matches a text if any of the parts matches it.
 
     A beginning or an ending that all parts share is written only once, so that it is compiled only once.
     """

@@ -37,7 +37,7 @@ _DOTS = re.compile(r"(?:^|/)\.{1,2}(?=/|$)")
 class Readings:
     """The file names that a path may mean.
 
-    ``exact`` are the names that every program reads from the path, and ``loose`` the names that only some programs
+    ``exact`` are the names that every program reads from the path, and ``loose`` are the names that only some programs
     read. ``certain`` says that nothing in the path is ambiguous.
     """
 
@@ -178,7 +178,7 @@ class PathScope:
         return self.paths is not None and self.paths.case_insensitive(text)
 
     def _resolved(self, text: str) -> tuple[str, ...]:
-        """Return the file name to which the file system resolves a path, as a tuple of one, or ().
+        """Return the file name to which the file system resolves a path, as a tuple of one name, or ().
 
         The file system is used once for each path; later calls get the same result.
         """

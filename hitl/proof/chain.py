@@ -65,7 +65,7 @@ class Steps(Struct, frozen=True):
     def after(self, event: str, *, claimed: bool, explained: bool, heard: str | None = None) -> Steps:
         """Return the steps of the chain after one more line with this event.
 
-        `claimed` says whether the line's data have `claimed_by`, and `explained` whether they have `why`. `heard` is
+        `claimed` says whether the line's data have `claimed_by`. `explained` says whether they have `why`. `heard` is
         the inbox event that the line names, or None.
         """
         said = _steps(event, claimed=claimed, explained=explained)

@@ -102,7 +102,7 @@ def decision(keys: Keyring, call: Call) -> str:
 
 
 def decision_holds(keys: Keyring, call: Call) -> bool:
-    """Return whether the MAC of the stored decision holds.
+    """Return whether the MAC of the stored decision is valid.
 
     Without a decision, return whether the call has no other part of one: no time, person, reason or MAC.
     """
@@ -131,7 +131,7 @@ def vote(keys: Keyring, said: Vote, digest: str) -> str:
 
 
 def votes_hold(keys: Keyring, call: Call, votes: Sequence[Vote]) -> bool:
-    """Return whether the MACs of all stored votes on a call hold.
+    """Return whether the MACs of all stored votes on a call are valid.
 
     If the call is approved or rejected, also return False unless `decided_by` has voted so.
     """
@@ -180,7 +180,7 @@ def result(keys: Keyring, call: Call) -> str:
 
 
 def result_holds(keys: Keyring, call: Call) -> bool:
-    """Return whether the MAC of the stored result holds.
+    """Return whether the MAC of the stored result is valid.
 
     Without a result, return whether the call has no other part of one: no time, output, error or MAC. The error may
     belong to a decision that lets nothing run; then the MAC of the decision covers it.

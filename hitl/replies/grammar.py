@@ -112,10 +112,11 @@ def _answer(parse: Parse, text: str) -> Reading:
 def _across_commas(parse: Parse, furthest: int) -> Reading | None:
     """Return the approval of a yes with a comma or a line break inside a phrase: "yes, this is good, for now".
 
-    The words without these signs must approve. Return None if they don't, if phrases cover the whole message already,
-    or if it holds a no, a question, a condition, a hedge, an "and" or a phrase that is no answer: a comma may separate
-    such words from others that change their meaning: "no, need to wait, go ahead". `furthest` is the token that
-    phrases reach.
+    The words without these signs must approve. `furthest` is the token that phrases reach.
+
+    Return None if the words don't approve, or if phrases cover the whole message already. Also return None if the
+    message holds a no, a question, a condition, a hedge, an "and" or a phrase that is no answer. A comma may separate
+    such words from others that change their meaning: "no, need to wait, go ahead".
     """
     if furthest == len(parse.tokens) or BREAK not in parse.kinds or parse.holds(_NOT_ACROSS):
         return None
@@ -330,7 +331,7 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
 def _runs_on(parse: Parse, at: int) -> bool:
     """Return whether a word directly follows the no, without punctuation between them.
 
-    In scripts that put no blanks between words, a blank counts as punctuation. So does a blank after a Korean sentence.
+    A blank counts as punctuation in scripts that put no blanks between words, and after a Korean sentence.
     """
     if at == len(parse.tokens) or parse.tokens[at].kind is not WORD:
         return False

@@ -63,8 +63,8 @@ def _answers_nothing(parse: Parse, at: int, end: int) -> bool:
 def only_agrees(parse: Parse) -> bool:
     """Return whether a short yes comes before a statement: "yes, they are merged", "yes, I checked it".
 
-    Such a yes may only agree with the statement. An order counts ("delete them, they are merged"), and so do a
-    longer yes and a yes behind the statement, except an "ok", which may only close it.
+    Such a yes may only agree with the statement. Return False for an order ("delete them, they are merged"), for a
+    longer yes, and for a yes after the statement. But an "ok" after the statement may only close it.
     """
     if not parse.met() & STATES:
         return False

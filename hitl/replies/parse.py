@@ -59,7 +59,7 @@ class Parse:
         self._found: list[Matches] = []
 
     def _find(self) -> list[Matches]:
-        """Find the phrases at all tokens at once, because nearly every message needs most of them."""
+        """Find the phrases at all tokens together, because nearly every message needs most of them."""
         self._found = self.graph.found(self.words, range(len(self.words)))
         return self._found
 

@@ -165,8 +165,8 @@ def verdict(readings: Sequence[Reading]) -> Reading:
 def _decides(signature: str, spoken: Collection[str]) -> bool:
     """Return whether a signature holds words that could change the answer.
 
-    In the languages `spoken` in the message, a yes, a no and a word of doubt count. In other languages only a no
-    counts, because names are other words there: Kim means "who" in Turkish.
+    In the languages `spoken` in the message, a yes, a no and a word of doubt count. In other languages, only a no could
+    change it, because names are other words there: Kim means "who" in Turkish.
     """
     tokens = tokenise(signature)
     for code in {*_languages(tokens), *spoken}:

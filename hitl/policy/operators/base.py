@@ -209,11 +209,12 @@ class Operator:
     #: The values that the operator takes: in words for messages (``takes``), and as JSON Schema (``schema``).
     takes: str
     schema: Mapping[str, Any] = field(default_factory=lambda: TEXTS)
-    #: ``keyed`` says whether the condition has a key, and ``one_argument`` whether the key must name a single argument.
+    #: ``keyed`` says whether the condition has a key. ``one_argument`` says whether the key must name a single
+    #: argument.
     keyed: bool = True
     one_argument: bool = False
-    #: ``valued`` says whether the condition needs a value, and ``matches`` whether it may have ``match``. With the
-    #: entry ``match: substring``, a name in the value matches a part of a tool's name.
+    #: ``valued`` says whether the condition needs a value. ``matches`` says whether the condition may have the entry
+    #: ``match``. With ``match: substring``, a name in the value matches every tool whose name contains it.
     valued: bool = True
     matches: bool = False
     #: The ``check`` for documents of contenox, or None if contenox doesn't have the operator.

@@ -46,7 +46,7 @@ def disputed(call: PolicyCall) -> bool:
     allow the call.
 
     There are two cases. First, the table says that the tool only reads, but the tool's MCP hints say that it changes
-    something. A missing hint doesn't count. Second, an MCP server that isn't in the table uses the name of a coding
+    something. A missing hint changes nothing. Second, an MCP server that isn't in the table uses the name of a coding
     agent's tool. The server may do anything under that name.
     """
     hints, known = call.annotations, shape_of(call)

@@ -73,7 +73,8 @@ class ParsedArguments:
         return self.program.path[0] not in _STAYS
 
     def only(self) -> tuple[str, ...]:
-        """Return the patterns of base names to which options limit a search of folders, or () without such a limit.
+        """Return the patterns of base names to which options limit a search of folders, or () if no option limits the
+        search.
 
         With ``--exclude`` or a pattern with a slash, patterns of base names can't describe the search, so the result is
         ().

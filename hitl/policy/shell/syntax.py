@@ -464,7 +464,9 @@ def _quoted_delimiter(body: Node) -> bool:
 
 
 def _balanced(text: str) -> str:
-    """Return the part of a text before the parenthesis that closes an outer one, or the whole text without it."""
+    """Return the part of a text before the parenthesis that closes an outer parenthesis. Without such a parenthesis,
+    return the whole text.
+    """
     depth = 1
     for found in _PARENTHESES.finditer(text):
         depth += 1 if found.group() == "(" else -1

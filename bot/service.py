@@ -305,7 +305,7 @@ class Service:
                 return
 
     def troubles(self) -> Sequence[str]:
-        """Return a sentence for each route that refused a card: the platform's reason, and what to do."""
+        """Return a sentence for each route that refused a card: the platform's reason, and the next step."""
         refusals = self.gate.reach.refusals(self.gate.clock.now())
         return [
             say("trouble.route", route=route, why=why, remedy=say(remedy or "remedy.unknown"))

@@ -117,8 +117,8 @@ class StoredTurns:
         return principal if name == principal else f"{name} ({principal})"
 
     def _said_before(self, heard: Text) -> tuple[tuple[str, str], ...]:
-        """Return the author and the text of what people wrote in a conversation since the last turn, and forget these
-        texts.
+        """Return the texts that people wrote in a conversation since the last turn, with their authors, and forget
+        these texts.
 
         If the conversation is a thread below a message, that message comes first.
         """

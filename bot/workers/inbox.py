@@ -134,7 +134,7 @@ class Intake:
         """
         if event.id in self._heard:
             return
-        # Some events of a platform don't say when they happened. For such an event, the time of its arrival counts.
+        # Some events of a platform don't say when they happened. For such an event, the time of its arrival is used.
         arrived = event.received_at
         await self._hear(replace(heard, at=heard.at or arrived, event=(event.source, event.id), received_at=arrived))
         self._heard[event.id] = None

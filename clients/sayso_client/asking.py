@@ -202,7 +202,8 @@ class Asking:
                 self._hear(until, limit_s)
                 limit_s = _POLL_S
                 if watch and goes_on():
-                    # This uses a separate connection. If it fails, the wait for people continues over the first one.
+                    # This uses a separate connection. If it fails, the wait for people continues over the first
+                    # connection.
                     with contextlib.suppress(ClientError), self._connect() as client:
                         watch(client.call("show", target=self.call["ref"])["call"])
         finally:

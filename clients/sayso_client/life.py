@@ -375,8 +375,8 @@ def _refused(error: ClientError, ref: str = "", *, known: bool) -> NotRun:
 def _unfit(request: Request, args: Mapping[str, Any], call: Mapping[str, Any], claim: Mapping[str, Any]) -> str | None:
     """Return a reason if the call that would run now isn't the call that was approved, else None.
 
-    The digest covers what people were shown. Here the digest is computed again, from the arguments that are about to
-    run.
+    The digest covers everything that people were shown. Here the digest is computed again, from the arguments that are
+    about to run.
     """
     if rfc8785.dumps(claim.get("args")) != rfc8785.dumps(args) or digest(request, args, call) != call["digest"]:
         return say("unfit.args", tool=request.tool)

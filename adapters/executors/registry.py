@@ -47,7 +47,7 @@ CLEANUP_S = 2.0
 #: At most this many calls of one requester are examined at the same time. A look may hash gigabytes, and each thread
 #: that does this takes time from the event loop, which answers everybody.
 LOOKS = 2
-#: Seconds that a look waits for other looks of the same requester.
+#: Seconds that a call waits to be looked at (`Tool.look`) while other calls of the same requester are looked at.
 LANE_S = 10.0
 _SENTENCE_ARGUMENT = 120
 _PLAIN = {"string": "str", "boolean": "bool", "integer": "int", "number": "float"}
@@ -123,7 +123,7 @@ class Registry:
     """Runs the registered callables of one tool group (`hitl.ports.Executor`).
 
     `allowed` lists the tools that may run. None allows all tools, and an empty list allows no tool. `folder` is the
-    folder of the tools, if they work in a folder. `lane_s` is how many seconds the look at a call waits while other
+    folder of the tools, if they work in a folder. `lane_s` is how many seconds a call waits to be looked at while other
     calls of its requester are looked at.
     """
 
@@ -142,7 +142,7 @@ class Registry:
         self._folder = None if folder is None else str(folder)
         self._tools: dict[str, Tool] = {}
         self._late: set[asyncio.Future[Any]] = set()
-        #: By requester, the looks that may begin now.
+        #: Requester -> a semaphore that limits how many of the requester's calls are looked at now.
         self._lanes: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._lane_s = lane_s
 

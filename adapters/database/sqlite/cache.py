@@ -1,9 +1,9 @@
 """An in-memory copy of parts of the database: the pending calls, and the ends of the calls' audit chains.
 
 The service is the only writer, so the copy can follow the service's writes. It shows only writes that are on disk. The
-writer commits several units together, as a group (`writer.py`). `noted` collects the writes of each unit. When the
-group is on disk, `settled` makes them visible; if the group fails, `undone` drops them. The copy replaces indexes on
-pending calls, which would cost three more pages in each commit.
+writer commits several units (writes) together, as a group (`writer.py`). `noted` collects the writes of each unit. When
+the group is on disk, `settled` makes them visible; if the group fails, `undone` drops them. The copy replaces indexes
+on pending calls, which would cost three more pages in each commit.
 """
 
 from __future__ import annotations
@@ -150,7 +150,8 @@ class Known:
     # -- writes: these methods follow the commits of the writer ----------------------------------------------
 
     def noted(self, call: Call | None, ends: Mapping[str, End]) -> None:
-        """Collect the writes of one unit: the changed call, and the new ends of chains. `settled` makes them visible.
+        """Collect the writes of one unit (`hitl.ports.Unit`): the changed call, and the new ends of chains.
+        `settled` makes them visible.
 
         Raises TypeError for a call whose names aren't text.
         """

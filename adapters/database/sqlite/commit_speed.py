@@ -38,9 +38,9 @@ class Pace:
 
     The choice uses running means, because a single commit may be slow by chance.
 
-    The writer commits one unit alone, or several units as a group (`writer.py`). One unit is committed on the loop if
-    the commit probably takes less than ALONE_S. A group is committed on the loop if the commit probably takes less time
-    than handing the group to the worker thread and back.
+    The writer commits one unit (one write) alone, or several units as a group (`writer.py`). One unit is committed on
+    the loop if the commit probably takes less than ALONE_S. A group is committed on the loop if the commit probably
+    takes less time than handing the group to the worker thread and back.
     """
 
     def __init__(self) -> None:
@@ -64,5 +64,5 @@ class Pace:
         return NEW_CALLS if self._commits[False].seconds < ALONE_S else NEW_CALLS_SLOW
 
     def took(self, seconds: float, *, alone: bool) -> None:
-        """Add the seconds that a commit on the loop took. `alone` says that the commit had only one unit."""
+        """Add the seconds that a commit on the loop took. `alone` says that it had only one unit (one write)."""
         self._commits[alone].took(seconds)

@@ -46,8 +46,8 @@ class SqliteCredentials(Part):
         """Return all tokens, including revoked tokens.
 
         A token that is revoked according to the audit record stays revoked, even if somebody restores its older row.
-        The record's chain with the ref '' has the revocations. If somebody changed this chain, nobody can tell which
-        tokens are revoked, so no token is returned.
+        The service's own chain in the audit record (with the ref '') has the revocations. If somebody changed this
+        chain, nobody can tell which tokens are revoked, so no token is returned.
         """
         stored = self._read(sql.CREDENTIALS)
         if stored and (why := self._why_refused()):
@@ -61,7 +61,8 @@ class SqliteCredentials(Part):
     def _why_refused(self) -> str | None:
         """Return a sentence that says why no token works, or None if tokens work.
 
-        No token works if somebody changed the audit record's chain with the ref '', which has the revocations.
+        No token works if somebody changed the service's own chain in the audit record (with the ref ''), which has the
+        revocations.
         """
         wrong = verify(self.keys, map(rows.line_of, self._read(sql.LINES, "")))
         return None if wrong is None else say("start.tokens", seq=wrong)

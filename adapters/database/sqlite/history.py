@@ -94,7 +94,7 @@ class History(Snapshot):
         return [call for call in calls if call.erased_at is None and not seals.broken(keys, call)]
 
     def open_flaws(self, keys: Keyring, limit: int) -> tuple[list[str], int | None]:
-        """Verify the oldest `limit` calls that haven't ended, and the audit record's chain with the ref ''.
+        """Verify the oldest `limit` calls that haven't ended, and the service's own chain in the audit record.
 
         Return the short refs of the changed calls, and the number of the first line of that chain that was changed or
         is missing, or None.

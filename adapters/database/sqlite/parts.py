@@ -323,7 +323,7 @@ class SqliteInbox(Part):
         return rows.incoming_of(found[0], self.keys) if found else None
 
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool | None:
-        """Count a failure to handle the event. The `aside_after`-th failure sets the event aside: the service won't try
+        """Count a failure to handle the event. After `aside_after` failures, set the event aside: the service won't try
         it again.
 
         Return whether this failure set the event aside. Return None, and don't count the failure, if the event was

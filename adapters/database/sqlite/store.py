@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from hitl.ports import Change, Clock
 
 _log = logging.getLogger(__name__)
-#: Seconds from a line of the audit record with an event in `_GRANTS` to the writing of the mark. With this number, the
-#: mark is on disk within a second, even if writing is slow.
+#: Seconds from a line of the audit record with an event in `_GRANTS` to the writing of the mark (`mark.py`). With this
+#: number, the mark is on disk within a second, even if writing is slow.
 _MARK_EVERY_S = 0.5
 #: The events that let a call run, and the event that records that the open calls of a restored older copy were ended.
 _GRANTS = frozenset({Event.ALLOWED, Event.APPROVED, Event.CLAIMED, Event.RELEASED, Event.ROLLED_BACK})
@@ -102,7 +102,7 @@ class SqliteStore(
         return Path(self._writer.database)
 
     async def close(self) -> None:
-        """Write the queued units and the mark, then close.
+        """Write the queued units and the mark (`mark.py`), then close.
 
         A write whose method has returned is on disk already. The writer's connection is closed last, because SQLite
         copies the log when the last connection is closed.
@@ -116,7 +116,8 @@ class SqliteStore(
         await self._writer.close()
 
     async def keep_mark(self, path: Path) -> bool:
-        """Use this file for the mark from now on. Return whether the database is as new as the mark in the file.
+        """Use this file for the mark (`mark.py`) from now on. Return whether the database is as new as the mark in the
+        file.
 
         If the result is True, a new mark is written soon. If the database is older than the mark, it was restored from
         an older copy, and the caller must let none of its open calls run. The result is also False if lines of the

@@ -113,7 +113,7 @@ class SqliteSurvey(History, Examination):
         return [(moment(at), str(data)) for at, data in found if isinstance(at, int)]
 
     def latest(self, event: Event, after: int) -> Mapping[str, Any]:
-        """Return the data of the latest line with this event and the ref '', or {} if there is no such line.
+        """Return the data of the latest line about the service itself (with the ref '') that has this event, or {}.
 
         Only lines after the position `after` of the audit record are searched.
         """

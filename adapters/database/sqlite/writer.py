@@ -1,4 +1,5 @@
-"""The one writer of the database. It commits units in groups, and answers only after the data is on disk.
+"""The one writer of the database. It commits units (`hitl.ports.Unit`) in groups, and answers only after the data is on
+disk.
 
 The units that arrive during the commit of a group form the next group. The writer never waits to fill a group. The
 statements of a group run on the event loop's thread. The COMMIT of the group must wait for the disk. If the disk is
@@ -59,8 +60,8 @@ _SETTINGS = (
     "PRAGMA busy_timeout=0",
 )
 
-#: A group has at most this many units besides new calls. Writing a larger group would block the event loop for more
-#: than 2 ms.
+#: A group has at most this many units (writes) besides new calls. Writing a larger group would block the event loop for
+#: more than 2 ms.
 LARGEST_GROUP = 256
 #: Seconds that a unit waits while another program locks the database.
 LOCK_WAIT_S = 5.0

@@ -306,7 +306,9 @@ BROKEN = frozenset({Unfit.ROW, Unfit.DECISION, Unfit.VOTES})
 
 
 def kept(told: Fact) -> str:
-    """Return the text in which a row and the audit record store a fact: `CODE`, or `CODE: VALUE` with a particular."""
+    """Return the text in which a row and the audit record store a fact: `CODE`, or `CODE: VALUE` if the fact has a
+    value.
+    """
     value = next(iter(told.particulars.values()), "")
     return f"{told.what}: {value}" if value else str(told.what)
 

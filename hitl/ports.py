@@ -186,7 +186,7 @@ class Calls(Protocol):
     async def history(self, ref: str) -> Sequence[Recorded]:
         """Return the audit record of one call, oldest line first.
 
-        For ref '' return the record of the service itself.
+        For the ref '', return the lines about the service itself.
         """
 
 
@@ -269,7 +269,8 @@ class Inbox(Protocol):
         """Store a raw event, and return True. If the event was stored before, change nothing and return False."""
 
     async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
-        """Return the oldest event of each lane (`Incoming.order`) that is neither handled nor set aside.
+        """Return the oldest open event of each lane, such as a conversation (`Incoming.order`). An open event is
+        neither handled nor set aside (see `stumble`).
 
         An event whose MAC is wrong has `intact` False.
         """
@@ -413,7 +414,7 @@ class Survey(Protocol):
         """
 
     def latest(self, event: Event, after: int) -> Mapping[str, Any]:
-        """Return the data of the latest line with this event and the ref '', or {} if there is no such line.
+        """Return the data of the latest line about the service itself (with the ref '') that has this event, or {}.
 
         Only lines after the position `after` of the audit record are searched.
         """
@@ -449,7 +450,7 @@ class Survey(Protocol):
         """Return the calls made at or after `since`, except calls with a wrong MAC or erased arguments."""
 
     def open_flaws(self, keys: Keyring, limit: int) -> tuple[Sequence[str], int | None]:
-        """Verify the oldest `limit` calls that haven't ended, and the audit record's chain with the ref ''.
+        """Verify the oldest `limit` calls that haven't ended, and the service's own chain in the audit record.
 
         Return two values: the short refs of the calls that were changed, and the number of the first line of that chain
         that was changed or is missing (None if the chain is sound).

@@ -228,7 +228,7 @@ class MemoryCalls(_Memory):
     async def history(self, ref: str) -> Sequence[Recorded]:
         """Return the audit record of one call, oldest line first.
 
-        For ref '' return the record of the service itself.
+        For the ref '', return the lines about the service itself.
         """
         return list(self._lines.get(ref, ()))
 
@@ -390,7 +390,7 @@ class MemoryInbox(_Memory):
         return True
 
     async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
-        """Return the oldest event of each lane (`Incoming.order`) that is neither handled nor set aside."""
+        """Return the oldest open event of each lane (`Incoming.order`): neither handled nor set aside."""
         oldest: dict[tuple[str, str], Incoming] = {}
         for event in self._inbox.values():
             if not event.done:

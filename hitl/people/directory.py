@@ -136,7 +136,9 @@ class Directory:
         return surface is not None and surface.is_chat
 
     def belongs(self, call: Call, conversation: str) -> bool:
-        """Return whether the call was asked for, or has a card, in this conversation's room (`Place.room`)."""
+        """Return whether the call was asked for, or has a card, in this conversation's room (`Place.room`), such as the
+        chat of a thread.
+        """
         room = self.place(conversation).room
         return any(self.place(name).room == room for name in (call.origin, *call.routes))
 
@@ -308,7 +310,9 @@ class Directory:
             yield from (conversation.approvers, conversation.requesters)
 
     def _conversation(self, origin: str) -> Conversation:
-        """Return the settings of a place, or else of its room (`Place.room`), or else settings without values."""
+        """Return the settings of a place, or else of its room (`Place.room`, such as a thread's chat), or else empty
+        settings.
+        """
         found = self.conversations.get(origin) or self.conversations.get(self.place(origin).room)
         return found or Conversation(origin)
 

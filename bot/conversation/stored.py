@@ -2,8 +2,9 @@
 
 A turn is stored before it begins. The turns of one conversation run one at a time.
 
-There is one `StoredTurns` for all surfaces. A turn needs a voice (`Voice`) to send its messages. While the turn's
-surface has no voice, for example because a terminal was closed, the turn isn't done and waits.
+There is one `StoredTurns` for all surfaces. A turn sends its messages through a `Voice`, an object that can write in
+the turn's conversation. While the turn's surface has no voice, for example because a terminal was closed, the turn
+isn't done and waits.
 """
 
 from __future__ import annotations
@@ -300,7 +301,8 @@ class StoredTurns:
 class _Turn:
     """Implements `hitl.ports.StoredTurn`.
 
-    `heard` becomes False if the conversation had no voice for a message of the turn. Then the turn stays open.
+    `heard` becomes False if the conversation had no voice (`Voice`) to send a message of the turn. Then the turn stays
+    open.
     """
 
     def __init__(self, service: Service, turns: StoredTurns, kept: KeptTurn, before: bytes) -> None:

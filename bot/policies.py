@@ -85,8 +85,8 @@ class Library:
         return [name for source in self._sources for name in source.names()]
 
     def settled(self, name: str) -> Document:
-        """Read the document again and again, and return it when two reads in a row gave the same text. So nobody is
-        writing it now.
+        """Read the document again and again, and return it when two reads in a row gave the same text. The text is then
+        complete, because nobody is writing it.
 
         Raises SettingsError.
         """

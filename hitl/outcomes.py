@@ -381,7 +381,7 @@ def _reason(packed: list[Any]) -> Fact | None:
 
 
 def _particular(name: str, value: Any) -> object:
-    """Return a value of a reason as a particular of its fact, or None if the value is strange."""
+    """Return a value of a reason in the form that its fact holds. Return None if the value has an unexpected form."""
     if name == "called":
         return _reason(value) if isinstance(value, list) and value else None
     if name == "risk":

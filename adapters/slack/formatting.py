@@ -111,7 +111,7 @@ class _Page:
             self.spans.append(Span(start, len(self.text), kind))
 
     def mention(self, sign: str, who: str, label: str = "") -> None:
-        """Add a mention. A mention of the bot itself is no formatted span, because it addresses nobody else."""
+        """Add a mention. A mention of the bot itself isn't a formatted span, because it addresses nobody else."""
         start, name = len(self.text), label or (_OUR_NAME if who == self.me else who)
         self.write(name if name.startswith(sign) else f"{sign}{name}")
         if who == self.me:

@@ -286,7 +286,7 @@ def _typed_command(heard: Text) -> Command | None:
     """Return the command if a text in a direct conversation is a command; otherwise return None.
 
     In a thread, Slack takes no commands, so people type them as text. A suggested prompt sends a text too. A formatted
-    text is no command.
+    text isn't a command.
     """
     found = None if heard.spans else _COMMAND.fullmatch(heard.text.strip())
     if found is None:
@@ -356,7 +356,8 @@ def _pressed(body: Mapping[str, Any], me: Me) -> tuple[Alone, dict[str, Any]]:
     """Return the ways to answer the person who pressed a button, and the identity, conversation and message of the
     event.
 
-    For a press in a window, the conversation is the one in which the window was opened. The window stores it.
+    For a press in a window, the conversation is the one in which the window was opened. The window stores that
+    conversation.
     """
     user, view, container = body["user"]["id"], fields_of(body.get("view")), fields_of(body.get("container"))
     if view:

@@ -271,7 +271,7 @@ class TelegramChat:
         if not on:
             return
         chat_id, topic = self._delivery.present(route)
-        # The "typing" sign is no message, so the bot's latest message in the chat stays the latest.
+        # The "typing" sign isn't a message, so the bot's latest message in the chat stays the latest.
         with writing_ours():
             async with explained():
                 await self.bot.send_chat_action(chat_id, ChatAction.TYPING, message_thread_id=topic)

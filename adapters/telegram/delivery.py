@@ -107,7 +107,7 @@ class Delivery:
         """Send a message to the conversation's current place, and return the message's id.
 
         If the conversation's topic no longer exists, the message goes to the chat. If the message `answers` no longer
-        exists, the new message is no reply.
+        exists, the new message isn't a reply.
 
         While the message is being sent, the store says that the bot's latest message is unknown. So if this process
         dies before Telegram confirms the message, the latest message stays unknown.
@@ -194,8 +194,8 @@ class Delivery:
         except PlatformError as error:
             if error.retry_s:
                 self._pace.hold(chat_id, error.retry_s)
-            # A person can block the bot in a private chat at any time. So a blocked bot is no reason to call a card
-            # undeliverable.
+            # A person can block the bot in a private chat at any time. So a card isn't undeliverable because the bot is
+            # blocked now.
             error.lost = error.lost and chat_id < 0
             raise
 

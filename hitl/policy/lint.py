@@ -54,8 +54,8 @@ def findings(checked: Checked) -> list[Problem]:
 def _before_denies(checked: Checked) -> list[Problem]:
     """Return a warning for each deny rule after an allow rule that allows some of the deny rule's calls.
 
-    If the deny rule is a preset's, an allow rule of the document with conditions is no mistake. It is probably meant as
-    an exception to the preset.
+    If the deny rule is a preset's, an allow rule of the document with conditions isn't a mistake. It is probably meant
+    as an exception to the preset.
     """
     found: list[Problem] = []
     for at, deny in enumerate(checked.rules):

@@ -189,8 +189,8 @@ def new_short() -> str:
 def as_short(text: str) -> str | None:
     """Return a short ref in its normal form, from the text that a person typed.
 
-    Return None if the text is no short ref. By Crockford's rules, case doesn't matter, I and L are read as 1, and O is
-    read as 0.
+    Return None if the text isn't a short ref. By Crockford's rules, case doesn't matter, I and L are read as 1, and O
+    is read as 0.
     """
     typed = text.strip().lstrip("#").upper().translate(_LOOKALIKES)
     fits = len(typed) == SHORT_LENGTH and all(char in CROCKFORD for char in typed) and not typed.isalpha()

@@ -234,7 +234,7 @@ def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
 def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
     """Return the reading of a yes whose message also has signs, emoji, mentions or refs.
 
-    Return None if it is no yes. `everything` says that the message means all calls, as in "yes to all".
+    Return None if the message isn't a yes. `everything` says that the message means all calls, as in "yes to all".
     """
     signs = {token.text for token in parse.tokens if token.kind is BREAK} if BREAK in parse.kinds else set()
     if signs and holds_idiom(parse):
@@ -278,8 +278,8 @@ def _whose_words(parse: Parse, signs: set[str]) -> Doubt | None:
 def _is_transcript(parse: Parse) -> bool:
     """Return whether the message is a line of a transcript, with a speaker's name before a colon: "bot: yes".
 
-    The message is no transcript if one of these is before the colon: the bot's name, which addresses the bot; a yes; or
-    a ref, which names the call.
+    The message isn't a transcript if one of these is before the colon: the bot's name, which addresses the bot; a yes;
+    or a ref, which names the call.
     """
     texts = [token.text for token in parse.tokens]
     colon = next((at for at, text in enumerate(texts) if text in _COLONS), 0)

@@ -12,8 +12,8 @@ from hitl.replies.tokens import BREAK, WORD
 _PAUSES = COMMAS | frozenset(".!\u2026\u3002\uff01")
 #: The highest number of words in a tag at the end of a reply ("ok, vero").
 _LONGEST_TAG = 4
-#: After a statement or "I changed my mind", one of these words may only end the sentence, and is no yes then: "they are
-#: merged, ok".
+#: After a statement or "I changed my mind", one of these words may only end the sentence, and isn't a yes then: "they
+#: are merged, ok".
 CLOSES = frozenset({"ok", "okay", "okey"})
 #: The fewest words of a yes that may have a statement beside it. In scripts without spaces each word is one sign.
 _LEAST_YES = 2

@@ -97,7 +97,7 @@ class History(Snapshot):
         """Verify the oldest `limit` calls that haven't ended, and the service's own chain in the audit record.
 
         Return the short refs of the changed calls, and the number of the first line of that chain that was changed or
-        is missing, or None.
+        is missing. Without such a line, the number is None.
         """
         self.must_be_current()
         refs = [(str(ref), str(short)) for ref, short in self.stored("calls", ("ref", "short"), ("ref",), DUE)]

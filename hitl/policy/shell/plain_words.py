@@ -65,7 +65,7 @@ class ShellWord:
     text: str | None
     #: Whether the text is an unquoted pattern of file names.
     wild: bool = False
-    #: Whether the word may become any number of words when the line runs, even options.
+    #: Whether the word may become any number of words when the line runs. Some of these words may be options.
     loose: bool = False
     #: The beginning of the text, if the text is unknown but begins with known parts.
     prefix: str = ""

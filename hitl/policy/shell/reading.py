@@ -119,7 +119,9 @@ class PayloadReader(Protocol):
         """Parse a shell text that a command would run. ``positional`` are its parameters from ``$0`` on."""
 
     def nested(self, command: Words, origin: Node | None, *, guessed: bool = False) -> None:
-        """Record a command that is an argument of another command. ``guessed`` says that it may be no command."""
+        """Record a command that is an argument of another command. ``guessed`` says that the words may not be a
+        command.
+        """
 
     def exactly(self, node: Node) -> list[str]:
         """Return a list with the text of a word, or [] if the text is known only when the line runs."""

@@ -11,9 +11,9 @@ import contextlib
 import json
 import re
 import secrets
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from cachetools import TTLCache
+from cachetools import LRUCache, TTLCache
 from fastapi import APIRouter, Header, Query, Request, WebSocket
 from starlette.responses import Response, StreamingResponse
 from starlette.websockets import WebSocketDisconnect
@@ -27,9 +27,9 @@ from hitl.errors import InvalidConfirmation, NotApprover, SaysoError, TooManyPen
 from hitl.outcomes import Refusal, fact
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Sequence
 
-    from hitl.call import Recorded
+    from hitl.call import Call, Recorded
     from hitl.gate import Gate
     from hitl.ports import Change, Changes
 
@@ -39,7 +39,9 @@ router = APIRouter(prefix="/v1", tags=["events"])
 _SILENCE_S = 15.0
 #: The number of lines that are read from the audit record at a time.
 _LINES = 200
-#: One caller may have at most this many streams open at the same time.
+#: The number of positions after which lines are kept for the streams. Nearly all streams are at the newest line.
+_POSITIONS = 16
+#: One caller may have at most this many streams open at once.
 _MOST_STREAMS = 256
 #: The pattern of a cursor, which is a position in the audit record: a decimal number that fits into 64 bits.
 _CURSOR = "^[0-9]{1,18}$"
@@ -59,6 +61,14 @@ _TOLD = frozenset(
 )
 
 
+class _Told(NamedTuple):
+    """A line of the record. `call` is None if streams don't send this line."""
+
+    place: int
+    call: Call | None
+    event: dict[str, Any]
+
+
 class Feed:
     """Wakes the streams when the audit record has a new line for them.
 
@@ -73,6 +83,7 @@ class Feed:
         self._woken: asyncio.Future[None] | None = None
         self._counts: dict[str, int] = {}
         self._tickets: TTLCache[str, Caller] = TTLCache(_MOST_TICKETS, _TICKET_S)
+        self._read: LRUCache[int, asyncio.Task[Sequence[_Told]]] = LRUCache(_POSITIONS)
         self._changes.follow(self._heard)
 
     def _heard(self, change: Change) -> None:
@@ -84,6 +95,7 @@ class Feed:
         if self._woken is not None and not self._woken.done():
             self._woken.set_result(None)
         self._woken = None
+        self._read.clear()
 
     def ticket(self, caller: Caller) -> str:
         """Return a ticket for one WebSocket of the caller."""
@@ -134,13 +146,13 @@ class Feed:
         """
         while not self.stopping.is_set():
             woken = self._wake_up()
-            lines = await self._changes.lines_after(place, _LINES)
+            lines = await self._after(place)
             self._check(caller)
-            for at, line in lines:
+            for at, call, event in lines:
                 place = at
-                if told := await self._told(caller, place, line):
+                if call is not None and self._gate.access.may_see(caller.principal, call):
                     self._check(caller)
-                    yield told
+                    yield event
             if not lines and not await self._woke(woken):
                 yield None
 
@@ -153,17 +165,25 @@ class Feed:
         done, _ = await asyncio.wait([woken], timeout=_SILENCE_S)
         return bool(done)
 
-    async def _told(self, caller: Caller, place: int, line: Recorded) -> dict[str, Any] | None:
-        """Return the event for a line of the audit record.
+    async def _after(self, place: int) -> Sequence[_Told]:
+        """Return the lines after a position in the record.
 
-        Return None if a stream doesn't send this line to this caller.
+        All streams at this position share one reading until the next change, because each change wakes all of them.
         """
-        if line.event not in _TOLD or not line.ref:
-            return None
-        call = await self._gate.store.get(line.ref)
-        if call is None or not self._gate.access.may_see(caller.principal, call):
-            return None
-        return {
+        reading: asyncio.Task[Sequence[_Told]] | None = self._read.get(place)
+        if reading is None or (reading.done() and reading.exception()):
+            reading = self._read[place] = asyncio.create_task(self._look_after(place))
+        # A stream that ends while it waits doesn't end the reading of the others.
+        return await asyncio.shield(reading)
+
+    async def _look_after(self, place: int) -> Sequence[_Told]:
+        return [await self._told(at, line) for at, line in await self._changes.lines_after(place, _LINES)]
+
+    async def _told(self, place: int, line: Recorded) -> _Told:
+        call = await self._gate.store.get(line.ref) if line.event in _TOLD and line.ref else None
+        if call is None:
+            return _Told(place, None, {})
+        event = {
             "id": str(place),
             "ref": call.ref,
             "short": call.short,
@@ -172,6 +192,7 @@ class Feed:
             "actor": line.actor,
             "at": line.at.isoformat(),
         }
+        return _Told(place, call, event)
 
 
 def _feed(request: Request | WebSocket) -> Feed:

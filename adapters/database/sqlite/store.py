@@ -135,7 +135,7 @@ class SqliteStore(
 
     def _heard(self, change: Change) -> None:
         if any(map(_lets_run, change.entries)):
-            # After a restore, the mark is ahead of the record. `sayso audit verify` would say that lines are missing.
+            # After a restore the mark is ahead of the record, so `sayso audit verify` would report missing lines.
             rolled_back = any(entry.event is Event.ROLLED_BACK for entry in change.entries)
             self._moves_on(0 if rolled_back else _MARK_EVERY_S)
 

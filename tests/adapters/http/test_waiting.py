@@ -373,6 +373,19 @@ async def test_a_stream_tells_what_happens_to_the_callers_calls(api: Api) -> Non
     assert int(first["id"]) < int(second["id"])
 
 
+async def test_streams_of_different_callers_share_a_reading_and_no_event(api: Api) -> None:
+    """All streams read the record after the same position, and one of them ends while the others go on."""
+    first, second = await api.agent(), await api.agent("other")
+    async with asyncio.timeout(PATIENCE_S), stream(first) as mine, stream(second) as theirs:
+        async with stream(first):
+            pass
+        calls = [await asked(first), await asked(second), await asked(first, args={"n": 2})]
+        told = [await anext(mine), await anext(mine)], [await anext(theirs)]
+
+    assert [calls[0]["ref"], calls[2]["ref"]] == [one["ref"] for one in told[0]]
+    assert [calls[1]["ref"]] == [one["ref"] for one in told[1]]
+
+
 async def test_a_cursor_goes_on_where_it_was_over_both_transports_and_after_a_restart(api: Api) -> None:
     """Whoever comes back with the last cursor gets every later event once, also from a new process."""
     agent = await api.agent()

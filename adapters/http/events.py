@@ -41,7 +41,7 @@ _SILENCE_S = 15.0
 _LINES = 200
 #: The number of positions after which lines are kept for the streams. Nearly all streams are at the newest line.
 _POSITIONS = 16
-#: One caller may have at most this many streams open at once.
+#: One caller may have at most this many streams open at the same time.
 _MOST_STREAMS = 256
 #: The pattern of a cursor, which is a position in the audit record: a decimal number that fits into 64 bits.
 _CURSOR = "^[0-9]{1,18}$"
@@ -62,7 +62,7 @@ _TOLD = frozenset(
 
 
 class _Told(NamedTuple):
-    """A line of the record. `call` is None if streams don't send this line."""
+    """A line of the audit record. `call` is None if streams don't send this line."""
 
     place: int
     call: Call | None
@@ -166,14 +166,14 @@ class Feed:
         return bool(done)
 
     async def _after(self, place: int) -> Sequence[_Told]:
-        """Return the lines after a position in the record.
+        """Return the lines after a position in the audit record.
 
         All streams at this position share one reading until the next change, because each change wakes all of them.
         """
         reading: asyncio.Task[Sequence[_Told]] | None = self._read.get(place)
         if reading is None or (reading.done() and reading.exception()):
             reading = self._read[place] = asyncio.create_task(self._look_after(place))
-        # A stream that ends while it waits doesn't end the reading of the others.
+        # A stream that ends while it waits doesn't end the reading for the other streams.
         return await asyncio.shield(reading)
 
     async def _look_after(self, place: int) -> Sequence[_Told]:

@@ -110,7 +110,7 @@ ENGLISH: Mapping[str, str] = {
     "doctor.origin.unseen": 'no approver is on this machine and no card goes to a chat of theirs, so nobody sees a request from it. Set routes, for example routes = ["approvers"]',
     "doctor.separation": "{people} may ask with the service's own user id, and could change its files; run agents as another user, or the service as its own",
     "doctor.second_person": "{name} is the only approver, so nobody can approve what {name} requests: their own yes doesn't count. List somebody else, or set self_approval",
-    # doctor: the state folder, the database and the audit record
+    # doctor: the state folder, the database and the record
     "doctor.not_yet": "{path} isn't there yet. Start the service, which makes it",
     "doctor.state.no_folder": "{path} is no folder. Name another one: state in sayso.toml",
     "doctor.state.open": "{path} is open to others ({mode}); run: chmod 700 {path}",

@@ -2,8 +2,8 @@
 
 `python -m adapters.database.definitions` compiles the definitions for SQLite and writes `statements.py`; it also writes
 `sqlite/schema.sql`, the schema that all migrations together give an empty database. Only that command and the tests
-import this module: importing SQLAlchemy takes longer than the service may take to start, and running a statement
-through SQLAlchemy takes as long as writing its result to the disk.
+import this module. Importing SQLAlchemy takes longer than the service may take to start. Running a statement through
+SQLAlchemy takes as long as writing its result to the disk.
 
 A bound parameter with a value is a constant and is written into the SQL text. A bound parameter without a value is a
 parameter of the statement. Parameters are numbered in the order in which they first occur in the SQL text.

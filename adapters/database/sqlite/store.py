@@ -72,8 +72,8 @@ class SqliteStore(
         """Open the store of a locked folder. Update the schema, and make keys if the folder is new.
 
         Events of the inbox are deleted `keep_events` after they were handled or set aside, while nothing else is
-        written. Raises Unavailable if the database can't be used, if a newer version of this program made it, or if a
-        key is missing that made the MACs of the database or of a call that hasn't ended.
+        written. Raises Unavailable if the database can't be used, if a newer version of this program made it, or if the
+        key of a MAC in the database or of an open call is missing.
         """
         database = folder.database
         keys = Keyring(keyfile.load(folder.keys, given=folder.keys_given, database=database))

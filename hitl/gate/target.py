@@ -192,9 +192,9 @@ def _just_lost(scene: Scene, reading: Reading) -> Call | None:
 async def named_refs(gate: GateContext, reply: Reply, scene: Scene) -> set[str]:
     """Return the refs that the words may name, as the person typed them.
 
-    These are the short refs of the pending calls of this conversation and of the call that the reply answers, and the
-    typed words that are the ref of any other call. The other call may belong to another conversation, or be decided.
-    The gate checks later whether the person may decide it in this conversation (`barred`).
+    These are the short refs of the pending calls of this conversation, and of the call that the reply answers. If a
+    typed word is the ref of any other call, it is one of them too. The other call may belong to another conversation,
+    or be decided. The gate checks later whether the person may decide it in this conversation (`barred`).
     """
     known = {call.short for call in (*scene.open, scene.answered) if call is not None}
     typed = (word for word in dict.fromkeys(_WORD.findall(reply.text)) if _typed_as_ref(word))

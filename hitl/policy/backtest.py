@@ -127,8 +127,9 @@ def suggest(calls: Iterable[Call], policy: Policy, *, least: int) -> list[Sugges
     count.
 
     No rule is suggested for a request that was once rejected, withdrawn or left unanswered, even in another folder. No
-    rule is suggested if an argument isn't a text, a whole number, true, false or null, or if the name of the tool or of
-    its group is a pattern, such as `*`: callers choose these names, and the rule would allow other tools too.
+    rule is suggested if an argument isn't a text, a whole number, true, false or null. No rule is suggested if the name
+    of the tool or of its group is a pattern, such as `*`. Callers choose these names, and the rule would allow other
+    tools too.
     """
     groups: dict[bytes, list[Call]] = defaultdict(list)
     for call in calls:

@@ -192,8 +192,13 @@ def _beside(known: Shape, role: str) -> tuple[str, ...]:
 def _looked_at(rule: Rule) -> frozenset[str] | None:
     """Return the arguments that an allow rule looks at, or None if the rule accepts every argument.
 
-    A rule accepts every argument in these cases: it isn't an allow rule, it comes from contenox, it tests all
-    arguments, it lists ``*`` in ``harmless``, or it has neither a condition on an argument nor a kind.
+    A rule accepts every argument in these cases:
+
+    - It isn't an allow rule.
+    - It comes from contenox.
+    - It tests all arguments.
+    - It lists ``*`` in ``harmless``.
+    - It has neither a condition on an argument nor a kind.
     """
     if rule.action != "allow" or rule.literal or "*" in rule.harmless:
         return None
@@ -648,8 +653,8 @@ def _shell_key(call: PolicyCall) -> str | None:
 def closing(checked: Checked, tool: str) -> Closed:
     """Return the path globs of all rules that deny or ask about calls of one tool.
 
-    ``untold`` in the result says that the globs aren't all tests of the path: one of these rules also tests the path in
-    another way, such as by a regular expression, or has a malformed glob.
+    ``untold`` in the result says that the globs aren't all tests of the path. One of these rules then has a malformed
+    glob, or tests the path in another way too, such as by a regular expression.
     """
     call = PolicyCall("", tool, {})
     found: list[globs.Glob] = []

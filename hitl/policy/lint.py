@@ -2,8 +2,12 @@
 
 A rule never fires if an earlier rule of its list applies to the same tools and has no conditions that this rule lacks.
 It also never fires if its own conditions contradict each other. A document with such a rule is refused. ``findings``
-warns of probable mistakes: an allow rule before a deny rule, an allow rule for calls that leave an earlier deny rule in
-doubt, a tool group that looks like a tool, a key that looks like a path.
+warns of four probable mistakes:
+
+- an allow rule before a deny rule
+- an allow rule for calls about which an earlier deny rule may be in doubt
+- a tool group that looks like a tool
+- a key that looks like a path
 """
 
 from __future__ import annotations

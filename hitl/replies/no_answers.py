@@ -1,5 +1,5 @@
-"""Finds the messages that hold a yes and are no answer: idioms ("yeah, right"), tags ("ok, vero?"), and a yes that only
-agrees with a statement beside it ("yes, they are merged").
+"""Finds messages that hold a yes but aren't an answer. They are idioms ("yeah, right"), questions with a tag ("ok,
+vero?"), and a yes that only agrees with a statement next to it ("yes, they are merged").
 """
 
 from hitl.replies.lexicon import asking

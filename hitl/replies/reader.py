@@ -290,9 +290,9 @@ def _unmeasured_signs(tokens: list[Token]) -> dict[str, Meaning]:
 def _unmeasured_no(tokens: list[Token], own: str, text: str) -> Reading | None:
     """Return the reading of a no in a language without a file, with a reason after a comma or a colon.
 
-    The words before the comma or colon must be a no and nothing more. Return None if they aren't, if the words after it
-    are also an answer in a language without a file, or if the message holds anything except words, punctuation and
-    refs.
+    The words before the comma or colon must be a no and nothing more. Otherwise return None. Also return None if the
+    words after the comma or colon are an answer too, in a language without a file. Also return None if the message
+    holds anything except words, punctuation and refs.
     """
     stop = next((at for at, token in enumerate(tokens) if token.text in _JOINS), 0)
     if not stop or stop + 1 == len(tokens) or not _unmeasured_signs(tokens[:stop]):

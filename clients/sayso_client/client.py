@@ -181,7 +181,7 @@ def _unavailable(key: str, **facts: object) -> ClientError:
 
 
 def refuse_foreign(folder: str) -> None:
-    """Raise ClientError if another user owns this folder, and anybody may make folders in its parent, such as `/tmp`.
+    """Raise ClientError if another user owns this folder, and its parent lets anybody make folders, as `/tmp` does.
 
     The owner could listen in the folder in the service's place, and approve calls.
     """

@@ -78,8 +78,8 @@ def request(op: str, fields: dict[str, Any], host: str = "sayso", token: str = "
 def answer(op: str, status: int, document: Any) -> dict[str, Any]:
     """Return the answer to an operation: `{"call": ...}` for one call, else the service's JSON document.
 
-    The calls of the operation `pending` come in the opposite order. Raises ClientError if the service refuses the
-    request, and BrokenError if the answer isn't the service's.
+    The operation `pending` returns the oldest call first, although the service sends the newest first. Raises
+    ClientError if the service refuses the request, and BrokenError if the answer isn't the service's.
     """
     needed = _REFUSAL if status >= REFUSED else _NEEDED.get(op, frozenset())
     if not isinstance(document, dict) or not document.keys() >= needed:

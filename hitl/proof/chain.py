@@ -133,9 +133,9 @@ def verify(keys: Keyring, lines: Iterable[Recorded]) -> int | None:
 def contradicted(steps: Steps, entries: Iterable[Entry]) -> bool:
     """Return whether new entries repeat a step (decision, claim, result) or a chat event that is in the chain.
 
-    If somebody sets the row of a call back to an older state, the call could be decided, claimed or run again. If
-    somebody marks a handled inbox event as not handled, one press could count twice. But the chain still holds the
-    lines about the first decision, claim, run or press.
+    If somebody restores an older state of a call's row, the call could be decided, claimed or run again. If somebody
+    marks a handled inbox event as not handled, one press could count twice. But the chain still holds the lines about
+    the first decision, claim, run or press.
     """
     if not steps.final.isdisjoint(steps_of(entries)):
         return True

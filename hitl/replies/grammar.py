@@ -53,7 +53,7 @@ _UNDECIDED = LATER | UNCLEAR | CONDITION | HEDGE
 _MOST_TRIES = 3
 #: The most tokens of a yes that is said twice.
 _LONGEST_TWICE = 20
-#: The most tokens of a clause that says no and no reason: "please don't send that email to them".
+#: The most tokens of a clause that rejects without a reason: "please don't send that email to them".
 _LONGEST_NO = 7
 #: The fewest tokens of a reason before its no. Fewer tokens may be a yes in a language that we don't know.
 _SHORTEST_REASON = 3

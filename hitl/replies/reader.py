@@ -20,7 +20,7 @@ from hitl.replies.spelling import fold
 from hitl.replies.tokens import BREAK, NUMBER, TARGET, WORD, Token, tokenise
 
 _FIRST = "en"
-#: Two meanings under their own names, because Python 3.11 takes ten times as long to look up a member of an enum.
+#: Two meanings get their own names here, because Python 3.11 takes ten times as long to look up a member of an enum.
 _APPROVE, _UNCLEAR = Meaning.APPROVE, Meaning.UNCLEAR
 #: Another code of a language -> the code that the language files use (ISO 639). Platforms still send the older codes.
 _SAME_LANGUAGE = {"tl": "fil", "no": "nb", "nn": "nb", "iw": "he", "in": "id"}

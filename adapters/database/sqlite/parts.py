@@ -246,9 +246,7 @@ class SqliteOutbox(Part):
         await self._writer.submit(done)
 
     async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:
-        """After a failure to send, retry the row in `retry_s` seconds. If `retry_s` is None, give the row up
-        permanently.
-        """
+        """After a failure to send, retry the row in `retry_s` seconds. If `retry_s` is None, never send it."""
 
         def failed(connection: sqlite3.Connection, now: datetime) -> None:
             if retry_s is None:

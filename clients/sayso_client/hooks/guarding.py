@@ -1,4 +1,4 @@
-"""Finds out who could switch an installed hook off: who can change its settings, its Python or its packages.
+"""Finds out who could switch off an installed hook: who can change its settings, its Python or its packages.
 
 A user can change a file that they may write or own, and a file in a folder where they may put another file in its
 place. So every folder and every link on the way to a file is checked. The rights come from mode bits. Access control
@@ -34,7 +34,7 @@ print(json.dumps([own, sys.executable, os.path.join(sys.prefix, "pyvenv.cfg"), *
 
 
 def weak_points(hook: Sequence[str], files: Iterable[Path], users: Iterable[int], way: str) -> list[tuple[str, str]]:
-    """Return a state and a sentence for each user, and for everybody, who could switch the hook off.
+    """Return a state and a sentence for each user, and for everybody, who could switch off the hook.
 
     - `hook` is the hook's command. The files that it names are checked too.
     - `files` are the files that install the hook.

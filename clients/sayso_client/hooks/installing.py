@@ -112,7 +112,7 @@ class Skipping(Protocol):
 
 @runtime_checkable
 class Pinning(Protocol):
-    """A host whose users could switch the hooks of the managed settings off, without a line that forbids it."""
+    """A host whose users could switch off the hooks of the managed settings, if no line there forbids it."""
 
     def pinned(self, text: str) -> str:
         """Return the managed settings with this line. Raises ValueError if it can't be added."""

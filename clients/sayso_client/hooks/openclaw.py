@@ -33,7 +33,7 @@ THEN = "hook.then.openclaw"
 #: The folder of the plugin in the folder of the settings, and the path of its program.
 _FOLDER = "sayso_client.hooks"
 BESIDE = f"{_FOLDER}/index.js"
-#: The ends of the plugin's path in the settings: now, and as an earlier version wrote them.
+#: The ends of the plugin's path in the settings: as this version writes them, and as an earlier version wrote them.
 _PLACES = (f"/{_FOLDER}", "/sayso_client/hooks/openclaw_plugin")
 #: The name of the plugin in OpenClaw's settings.
 _ID = "sayso"

@@ -1,7 +1,7 @@
 """Times commands from the start of their process to their answer, and starts a service that they can ask.
 
-`python -m benchmarks.commands FOLDER RUNS` times `sayso ask`, `sayso pending`, and the hook of Claude Code for a call that
-the policy allows. Beside them it times an interpreter that does nothing, and a client that sends the request of
+`python -m benchmarks.commands FOLDER RUNS` times `sayso ask`, `sayso pending`, and the hook of Claude Code for a call
+that the policy allows. Beside them it times an interpreter that does nothing, and a client that sends the request of
 `sayso pending` over a bare socket. The programs take turns, so that other work of the machine slows all of them.
 """
 

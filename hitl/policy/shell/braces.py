@@ -37,7 +37,7 @@ def may_expand(text: str) -> bool:
 
 
 def template(text: str) -> str:
-    """Return unquoted text in which ``OPEN``, ``COMMA`` and ``CLOSE`` stand for the braces and commas that a shell may
+    """Return unquoted text with ``OPEN``, ``COMMA`` and ``CLOSE`` in place of the braces and commas that a shell may
     expand.
 
     Those are the braces and commas that no backslash escapes. The result has no backslashes.

@@ -65,11 +65,16 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
     """Serve the API on a Unix socket in `folder`. If the settings name a port, serve the API and the webhooks on TCP
     too.
 
-    Return the server. When `parts` is closed, the server stops. `troubles` returns sentences about the faults that keep
-    the service from gating calls. `gateway` serves MCP. `place` is the place in which people talk to the service's
-    agent. `turns` are the agent's stored turns, if there is an agent. `reload` applies people, routes and policy again.
-    `folder_identity` is the identity of the state folder. `attended` is the file that notes for the next process which
-    callers wait. The listeners of this process share the limits in `connections`.
+    Return the server. It stops when `parts` is closed.
+
+    - `troubles` returns sentences about the faults that keep the service from gating calls.
+    - `gateway` serves MCP.
+    - `place` is the place in which people talk to the service's agent.
+    - `turns` are the agent's stored turns, if there is an agent.
+    - `reload` applies people, routes and policy again.
+    - `folder_identity` is the identity of the state folder.
+    - `attended` is a file in which the service notes, for the next process, which callers wait.
+    - `connections` has the limits that all listeners of this process share.
 
     Raises Unavailable if the socket or the port can't be used, and SettingsError without the extra `http`.
     """

@@ -87,11 +87,14 @@ async def compose(  # noqa: PLR0913 - each parameter is a dependency, passed by 
 ) -> Running:
     """Return a service for the state folder, ready to `start`.
 
-    `allow` names the workspace tools that may run; None allows all tools. `others` are the executors of other tool
-    groups. `sandbox` says how commands run; if it is None, the first command finds the best sandbox of this machine. By
-    default, the mark (`adapters.database.mark`) is beside the state folder, and the master keys are in the state
-    folder. `take` opens and locks the state folder. Without `take`, the folder is opened at once, which fails if
-    another service uses it.
+    - `allow` names the workspace tools that may run; None allows all tools.
+    - `others` are the executors of other tool groups.
+    - `sandbox` says how commands run. If it is None, the first command finds the best sandbox of this machine.
+    - `take` opens and locks the state folder. Without `take`, the folder is opened immediately, which fails if another
+      service uses it.
+
+    By default, the mark (`adapters.database.mark`) is next to the state folder, and the master keys are in the state
+    folder.
 
     Raises hitl.errors.Unavailable if a part can't be opened, and the errors that the function `chats` raises. Parts
     that were opened before are then closed.

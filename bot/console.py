@@ -149,7 +149,7 @@ class Console:
         """Return whether to show this person the outcome of a call: they saw its card, they asked for it, or it
         expired.
 
-        Calls that the policy decided at once aren't shown if the person's own program asked for them, because that
+        Calls that the policy decided immediately aren't shown if the person's own program asked for them, because that
         program has the answer.
         """
         if call.ref in self._chat.shown or call.decision is Decision.EXPIRED:

@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 #: The logged steps of at most this many requests are remembered, from the decision to the end of the run. At any one
 #: time, far fewer requests run.
 _KNOWN = 1_000
-#: Decisions that are made at once, when the request is submitted.
+#: Decisions that are made immediately, when the request is submitted.
 _AT_ONCE = frozenset({Decision.ALLOWED, Decision.DENIED, Decision.UNDELIVERABLE})
 
 

@@ -1,6 +1,6 @@
 """Metrics for Prometheus: calls, decisions, runs, durations, open calls, unsent messages, events set aside.
 
-Counters and durations are updated after this process has committed lines to the record. Gauges are read from the
+Counters and durations are updated after this process has committed lines to the audit record. Gauges are read from the
 database at each scrape. No label holds a person, a tool, a place or a text, so the number of time series is limited.
 """
 

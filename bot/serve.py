@@ -166,8 +166,8 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         relays = _mcp().line_server(running.service, gateway, settings.folder("runtime"), connections)
         parts.push_async_callback(relays.stop)
         await relays.start()
-    # Freeze the start-up objects, so that the garbage collector skips them. Under load it examined them several times a
-    # second, and each time delayed all answers by 50 ms.
+    # Freeze the start-up objects, so that the garbage collector skips them. Without this, it examined them several
+    # times a second under load. Each time, all answers came 50 ms later.
     gc.freeze()
     terms = {
         "agent": settings.agent.model or "offline",

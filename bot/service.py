@@ -1,7 +1,7 @@
 """The running service: the gate, and the work that it needs in a process.
 
-Surfaces pass calls and replies to the service, not to the gate. The service then runs each call that may run at once,
-so no surface can forget to run an approved call.
+Surfaces pass calls and replies to the service, not to the gate. The service then runs each call that may run
+immediately, so no surface can forget to run an approved call.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class Service:
         return await self._whole(self._answered(reply))
 
     async def ended(self, call: Call, limit_s: float | None = None) -> Call:
-        """Return the call when it has ended, or its present state after `limit_s` seconds.
+        """Return the call when it has ended, or its current state after `limit_s` seconds.
 
         If the service asked for the call again because a file or the sandbox had changed, wait for the end of the new
         call.
@@ -147,11 +147,11 @@ class Service:
         return await self.ended(successor, limit_s) if successor else await self._ready(ended)
 
     async def decided(self, call: Call, limit_s: float | None = None) -> Call:
-        """Return the call when it can't be decided any more, or its present state after `limit_s` seconds."""
+        """Return the call when it can't be decided any more, or its current state after `limit_s` seconds."""
         return await self._ready(await self.waiting.until(call, lambda c: c.state is not State.AWAITING, limit_s))
 
     async def explained(self, call: Call, limit_s: float | None = None) -> Call:
-        """Return the call when no decision and no reason can come any more, or its present state after `limit_s`
+        """Return the call when no decision and no reason can come any more, or its current state after `limit_s`
         seconds.
         """
         answered = await self.waiting.until(
@@ -160,8 +160,8 @@ class Service:
         return await self._ready(answered)
 
     async def _ready(self, call: Call) -> Call:
-        """Mask the call's texts outside the event loop if they are large, so that it can be shown at once. Return the
-        call.
+        """Mask the call's texts outside the event loop if they are large, so that it can be shown immediately. Return
+        the call.
         """
         await self.gate.ready(call)
         return call
@@ -305,7 +305,7 @@ class Service:
                 return
 
     def troubles(self) -> Sequence[str]:
-        """Return a sentence for each route that refused a card: the platform's reason, and what to do."""
+        """Return a sentence for each route that refused a card: the platform's reason, and the next step."""
         refusals = self.gate.reach.refusals(self.gate.clock.now())
         return [
             say("trouble.route", route=route, why=why, remedy=say(remedy or "remedy.unknown"))
@@ -320,8 +320,8 @@ class Service:
 
 
 async def _told(call: Call, tell: Callable[[Call], Awaitable[None]]) -> None:
-    """Call `tell`, and call it again after errors after which a retry may help. Raises PlatformError if it fails for
-    good.
+    """Call `tell`, and call it again after errors after which a retry may help. Raises PlatformError if a retry can't
+    help.
     """
     for attempt in range(_TRIES_TO_FOLLOW):
         try:

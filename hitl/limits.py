@@ -30,7 +30,7 @@ _KEPT = 10_000
 
 
 class Limits(Struct, frozen=True):
-    """The limits. Fields that end in `_s` are in seconds, and `args_bytes` is in bytes. The others are counts.
+    """The limits. Fields that end in `_s` are in seconds, and `args_bytes` is in bytes. The other fields are counts.
 
     - `claim_caller_s`: how long a caller may wait after an approval before it claims the call. If this service runs the
       call, the commit that decides the call also claims it.
@@ -40,7 +40,7 @@ class Limits(Struct, frozen=True):
     - `soonest_second_yes_s`, `second_yes_s`: the earliest and the latest time for the second confirmation of a critical
       call, after the first.
     - `late_reason_s`: how long a reason can follow a rejection.
-    - `open_per_requester`: how many calls of one requester and agent may be pending at once.
+    - `open_per_requester`: how many calls of one requester and agent may be pending at the same time.
     - `args_bytes`: the highest size of the arguments as canonical JSON. Each rendering of a card reads all of them.
     - `asks`, `asks_within_s`: people are asked about at most `asks` calls of one requester and agent within
       `asks_within_s` seconds.

@@ -186,12 +186,15 @@ class Calls(Protocol):
     async def history(self, ref: str) -> Sequence[Recorded]:
         """Return the audit record of one call, oldest line first.
 
-        For ref '' return the record of the service itself.
+        For the ref '', return the lines about the service itself.
         """
 
 
 class Changes(Protocol):
-    """The feed of changes: a listener hears of each change, and a reader continues from a position in the record."""
+    """The feed of changes.
+
+    A listener hears of each change, and a reader continues from a position in the audit record.
+    """
 
     def follow(self, hear: Callable[[Change], None]) -> Callable[[], None]:
         """Call `hear` with each change that `commit` writes from now on. Return a function that ends this.
@@ -201,7 +204,7 @@ class Changes(Protocol):
         logged.
 
         If several processes write to one store, each process also hears of the changes of the others. Such a change has
-        only `call`, so that each line of the record is counted by one process.
+        only `call`, so that each line of the audit record is counted by one process.
         """
 
     async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
@@ -235,10 +238,10 @@ class Outbox(Protocol):
         """
 
     async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:
-        """Record that the message didn't go out. Try it again after `retry_s` seconds, or never if that is None."""
+        """Record that the message didn't go out. Try it again after `retry_s` seconds. None means never."""
 
     async def hasten(self, platform: str) -> None:
-        """Clear the delay that `unsent` set, for all rows of a platform, so that they go out at once."""
+        """Clear the delay that `unsent` set, for all rows of a platform, so that they go out immediately."""
 
     async def adopt(self, ref: str, route: str, message: str) -> None:
         """Record that this message on this route is the card of the call.
@@ -266,7 +269,8 @@ class Inbox(Protocol):
         """Store a raw event, and return True. If the event was stored before, change nothing and return False."""
 
     async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
-        """Return the oldest event of each lane (`Incoming.order`) that is neither handled nor set aside.
+        """Return the oldest open event of each lane, such as a conversation (`Incoming.order`). An open event is
+        neither handled nor set aside (see `stumble`).
 
         An event whose MAC is wrong has `intact` False.
         """
@@ -368,7 +372,7 @@ class Survey(Protocol):
         """The revisions of the schema that this version of Sayso knows, the newest last."""
 
     def open_calls(self) -> Mapping[str, int]:
-        """Count the calls that aren't over, by their state."""
+        """Count the calls that haven't ended, by their state."""
 
     def oldest_pending(self) -> datetime | None:
         """Return the time at which the oldest pending call was made, or None if no call is pending."""
@@ -383,8 +387,8 @@ class Survey(Protocol):
         """Return the number of unsent messages, and the time since which people wait for the oldest message, or None.
 
         People wait for a new card since the call was made. They wait for any other message since the call was decided
-        or has ended. Refreshes of pending calls' cards are included in the number, but not in the time, because nobody
-        waits for them.
+        or has ended. The number includes refreshes of pending calls' cards. The time doesn't, because nobody waits for
+        a refresh.
         """
 
     def set_aside(self) -> int:
@@ -401,26 +405,26 @@ class Survey(Protocol):
         """Return, for each agent's token that works, the conversations that it may name as origin."""
 
     def newest_position(self) -> int:
-        """Return the position of the newest line of the record, or 0 for an empty record."""
+        """Return the position of the newest line of the audit record, or 0 for an empty record."""
 
     def latest_lines(self, limit: int) -> Sequence[tuple[datetime, str]]:
-        """Return the time and the data (JSON) of the latest lines of the record, the latest first.
+        """Return the time and the data (JSON) of the latest lines of the audit record, the latest first.
 
         Lines without a time are left out.
         """
 
     def latest(self, event: Event, after: int) -> Mapping[str, Any]:
-        """Return the data of the latest line with this event and the ref '', or {} without such a line.
+        """Return the data of the latest line about the service itself (with the ref '') that has this event, or {}.
 
-        Only lines after the position `after` of the record count.
+        Only lines after the position `after` of the audit record are searched.
         """
 
     def lines(
         self, keys: Keyring, asked: RecordQuery, *, newest_first: bool = False, limit: int | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Yield the lines of the record that match `asked`, at most `limit`, each as `hitl.history.told`.
+        """Yield the lines of the audit record that match `asked`, at most `limit`, each as `hitl.history.told`.
 
-        The lines come in the order of the record, or in the opposite order with `newest_first`.
+        The lines come in the order of the audit record, or in the opposite order with `newest_first`.
         """
 
     def requests(
@@ -446,7 +450,7 @@ class Survey(Protocol):
         """Return the calls made at or after `since`, except calls with a wrong MAC or erased arguments."""
 
     def open_flaws(self, keys: Keyring, limit: int) -> tuple[Sequence[str], int | None]:
-        """Verify the oldest `limit` calls that aren't over, and the record's chain with the ref ''.
+        """Verify the oldest `limit` calls that haven't ended, and the service's own chain in the audit record.
 
         Return two values: the short refs of the calls that were changed, and the number of the first line of that chain
         that was changed or is missing (None if the chain is sound).
@@ -455,7 +459,7 @@ class Survey(Protocol):
     def examine(self, keys: Keyring, marked: tuple[int, str] | None) -> Examined:
         """Verify every call, vote, line and other row that has a MAC.
 
-        `marked` is the position and the hash of a line that the record had before the survey was opened, or None.
+        `marked` is the position and the hash of a line that the audit record had before the survey was opened, or None.
         """
 
 
@@ -480,11 +484,12 @@ class Store(Calls, Changes, Outbox, Inbox, Conversations, Credentials, Turns, Pr
 class PlatformError(Exception):
     """A chat platform refused a message, or failed.
 
-    `passing` says whether another attempt may help, and `retry_s` after how many seconds. `lost` says that no message
-    can be sent to that conversation any more, because it is gone or Sayso lost access to it. `lost` is False if one
-    person alone caused the loss, for example by blocking the bot. The reason: with the setting `fallback`, a call may
-    run unasked if all its routes are lost, and one person alone must not be able to cause such a run. `remedy` is the
-    key of the sentence that names the remedy, or '' if no remedy is known.
+    - `passing` says whether another attempt may help.
+    - `retry_s` says after how many seconds another attempt may help.
+    - `lost` says that no message can be sent to that conversation any more, because it is gone or Sayso lost access to
+      it. It is False if one person alone caused the loss, for example by blocking the bot: with the setting `fallback`,
+      a call may run unasked if all its routes are lost, and one person alone must not be able to cause such a run.
+    - `remedy` is the key of the sentence that names the remedy, or '' if no remedy is known.
     """
 
     def __init__(
@@ -498,7 +503,7 @@ class PlatformError(Exception):
 
 
 class NotYetError(PlatformError):
-    """The platform's rate limits allow no edit before `retry_s` seconds are over. Nothing was sent."""
+    """The platform's rate limits allow no edit before `retry_s` seconds have passed. Nothing was sent."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__("paced", passing=True, retry_s=seconds)
@@ -647,7 +652,7 @@ class StoredTurn(Protocol):
         """Show people that the agent is working on an answer, until the `with` block ends."""
 
     async def call(self, tools: str, tool: str, args: Mapping[str, object], *, name: str) -> Call:
-        """Make a call, and return it once it is over.
+        """Make a call, and return it when it has ended.
 
         After a rejection, first wait for a reason if one may still follow. `name` identifies the call within its turn.
         If the turn made a call of that name before, the method returns that call and makes no other. Raises
@@ -664,7 +669,7 @@ class Explaining(Struct, frozen=True):
     who: str
     #: The text of the card, with secrets masked.
     card: str
-    #: The state that the agent stored for the turn to which the call belongs, or b'' if that turn is over.
+    #: The state that the agent stored for the turn to which the call belongs, or b'' if that turn has ended.
     state: bytes
     #: The language of the conversation.
     wording: Wording
@@ -707,7 +712,7 @@ class Clock(Protocol):
 
 
 class Beside(Protocol):
-    """Runs long computations outside the event loop, so that other work goes on meanwhile."""
+    """Runs long computations outside the event loop, so that other work continues meanwhile."""
 
     async def __call__(self, work: Callable[[], T], /) -> T:
         """Run `work` outside the event loop, and return its result. Raises the errors that `work` raises."""
@@ -753,7 +758,7 @@ class PolicySource(Protocol):
     """The source of the policy. For a broken policy, it raises an error and never returns a weaker policy instead."""
 
     def current(self) -> Policy:
-        """Return the policy in force. Raises hitl.errors.PolicyUnusable if there is no usable policy."""
+        """Return the policy that applies now. Raises hitl.errors.PolicyUnusable if there is no usable policy."""
 
 
 class Repository(Struct, frozen=True):

@@ -228,7 +228,7 @@ class MemoryCalls(_Memory):
     async def history(self, ref: str) -> Sequence[Recorded]:
         """Return the audit record of one call, oldest line first.
 
-        For ref '' return the record of the service itself.
+        For the ref '', return the lines about the service itself.
         """
         return list(self._lines.get(ref, ()))
 
@@ -323,7 +323,7 @@ class MemoryOutbox(_Memory):
             self._cards[_place(sending.post)] = _Card(standing or message)
 
     async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:
-        """Record that the message didn't go out. Try it again after `retry_s` seconds, or never if that is None."""
+        """Record that the message didn't go out. Try it again after `retry_s` seconds. None means never."""
         row = self._outbox.get(sending.id)
         if row is None:
             return
@@ -336,7 +336,7 @@ class MemoryOutbox(_Memory):
             self._drop(_place(sending.post), PostKind.EDIT)
 
     async def hasten(self, platform: str) -> None:
-        """Clear the delay of all outbox rows for a platform, so that they go out at once."""
+        """Clear the delay of all outbox rows for a platform, so that they go out immediately."""
         for row in self._outbox.values():
             if row.error is not None and row.post.route.partition(":")[0] == platform:
                 row.not_before = self.clock.now()
@@ -390,7 +390,7 @@ class MemoryInbox(_Memory):
         return True
 
     async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
-        """Return the oldest event of each lane (`Incoming.order`) that is neither handled nor set aside."""
+        """Return the oldest open event of each lane (`Incoming.order`): neither handled nor set aside."""
         oldest: dict[tuple[str, str], Incoming] = {}
         for event in self._inbox.values():
             if not event.done:
@@ -571,7 +571,7 @@ class RecordedChat:
         self._take(self.updates, ShownCard(route, message, call))
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """Edit a second copy of a card so that it says that the other copy counts."""
+        """Edit a second copy of a card so that it says that the other copy is the card."""
         self._take(self.spares, ShownCard(route, message, call))
 
     def _take(self, taken: list[ShownCard], shown: ShownCard) -> None:

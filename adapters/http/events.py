@@ -1,7 +1,7 @@
 """`/v1/events`: the events of the calls that a caller may see, as server-sent events or over a WebSocket.
 
-Server-sent events and the WebSocket use the same cursor: the position of a line in the record, which is still valid
-after a restart. A client that connects again with its last cursor gets every later event once.
+Server-sent events and the WebSocket use the same cursor: the position of a line in the audit record, which is still
+valid after a restart. A client that connects again with its last cursor gets every later event once.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ router = APIRouter(prefix="/v1", tags=["events"])
 #: A stream sends an empty message after this many seconds without an event. Proxies commonly close a silent stream
 #: after 60 seconds.
 _SILENCE_S = 15.0
-#: The number of lines of the record that are read at once.
+#: The number of lines that are read from the audit record at a time.
 _LINES = 200
 #: The number of positions after which lines are kept for the streams. Nearly all streams are at the newest line.
 _POSITIONS = 16
-#: One caller may have at most this many streams open at once.
+#: One caller may have at most this many streams open at the same time.
 _MOST_STREAMS = 256
-#: The pattern of a cursor, which is a position in the record: a decimal number that fits into 64 bits.
+#: The pattern of a cursor, which is a position in the audit record: a decimal number that fits into 64 bits.
 _CURSOR = "^[0-9]{1,18}$"
 _TICKET_S = 30
 _MOST_TICKETS = 10_000
 #: The codes with which a WebSocket is closed: if its caller is refused, and when the service stops (RFC 6455, 7.4.1).
 _POLICY_VIOLATION, _GOING_AWAY = 1008, 1001
-#: The events of the record that a stream sends. It leaves out the other events, such as single replies and deliveries
-#: of messages.
+#: The events of the audit record that a stream sends. It leaves out the other events, such as single replies and
+#: deliveries of messages.
 _TOLD = frozenset(
     {
         *(Event.ASKED, Event.ALLOWED, Event.DENIED, Event.VOTED, Event.APPROVED, Event.REJECTED, Event.REASON),
@@ -62,7 +62,7 @@ _TOLD = frozenset(
 
 
 class _Told(NamedTuple):
-    """A line of the record. `call` is None if streams don't send this line."""
+    """A line of the audit record. `call` is None if streams don't send this line."""
 
     place: int
     call: Call | None
@@ -70,7 +70,7 @@ class _Told(NamedTuple):
 
 
 class Feed:
-    """Wakes the streams when the record has a new line for them.
+    """Wakes the streams when the audit record has a new line for them.
 
     `check` raises Unauthenticated for a caller whose token or right has ended.
     """
@@ -91,7 +91,7 @@ class Feed:
             self.wake()
 
     def wake(self) -> None:
-        """Let every stream look for new lines in the record."""
+        """Let every stream look for new lines in the audit record."""
         if self._woken is not None and not self._woken.done():
             self._woken.set_result(None)
         self._woken = None
@@ -129,7 +129,7 @@ class Feed:
                 del self._counts[caller.principal]
 
     async def start_of(self, cursor: str | None) -> int:
-        """Return the position in the record after which a stream begins.
+        """Return the position in the audit record after which a stream begins.
 
         Raises InvalidConfirmation for an invalid cursor.
         """
@@ -140,7 +140,7 @@ class Feed:
         return int(cursor)
 
     async def events(self, caller: Caller, place: int) -> AsyncIterator[dict[str, Any] | None]:
-        """Yield the events after a position in the record, until the service stops.
+        """Yield the events after a position in the audit record, until the service stops.
 
         It yields None after 15 seconds without an event. Raises Unauthenticated when the caller's token has ended.
         """
@@ -166,14 +166,14 @@ class Feed:
         return bool(done)
 
     async def _after(self, place: int) -> Sequence[_Told]:
-        """Return the lines after a position in the record.
+        """Return the lines after a position in the audit record.
 
         All streams at this position share one reading until the next change, because each change wakes all of them.
         """
         reading: asyncio.Task[Sequence[_Told]] | None = self._read.get(place)
         if reading is None or (reading.done() and reading.exception()):
             reading = self._read[place] = asyncio.create_task(self._look_after(place))
-        # A stream that ends while it waits doesn't end the reading of the others.
+        # A stream that ends while it waits doesn't end the reading for the other streams.
         return await asyncio.shield(reading)
 
     async def _look_after(self, place: int) -> Sequence[_Told]:

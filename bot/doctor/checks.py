@@ -482,7 +482,7 @@ def _database(path: Path) -> Check:
 
 
 def _clock(path: Path) -> Iterator[Check]:
-    """Check whether this machine's clock is behind the newest time in the record.
+    """Check whether this machine's clock is behind the newest time in the audit record.
 
     If the clock is behind, the service's clock continues from the recorded time.
     """

@@ -1,7 +1,7 @@
 """For `sayso doctor`: asks for one call, runs it and records it, in a state folder that is then deleted.
 
 The run touches no chat, database or workspace of the installation. It shows that this machine can do every step: write
-and sync a database, judge, decide, run a tool, and verify the record.
+and sync a database, judge, decide, run a tool, and verify the audit record.
 """
 
 from __future__ import annotations

@@ -1009,7 +1009,7 @@ _KEPT_TOO = ("shell.does", "shell.scripts.", "shell.unconfined", "shell.signals"
 #: The highest number of characters of a stored sentence. Executors shorten the values in it.
 _LONGEST_STORED = 1000
 #: The names of values that are a number with its unit, such as "3 files". `_COUNTED` also holds `scripts`, whose value
-#: may be a sentence of its own. The values with these names are translated too.
+#: may be a whole sentence. The values with these names are translated too.
 _COUNTS = frozenset({"size", "old", "new", "added", "removed", "files"})
 _COUNTED = _COUNTS | {"scripts"}
 #: The beginnings of the keys of sentences that may be a value in another sentence.

@@ -148,7 +148,7 @@ class GateContext:
         await self.prepare(masked.key_of(call))
 
     async def ready_to_list(self, call: Call, wording: Wording = IN_ENGLISH) -> None:
-        """Do the same for a list, which needs no more than the call's headline in this language."""
+        """Do the work of `ready` for a list, which shows only the call's headline in this language."""
         if not is_drawn(call, wording):
             await self.ready(call)
 

@@ -1,9 +1,9 @@
 """Writes changes of calls by swaps (conditional writes), with the rows that belong to a change, and ends overdue calls.
 
 Each change of a stored call is one UPDATE whose condition is the version that the gate read (and, for most changes,
-that `due_at` isn't over). If several people decide at once, the first UPDATE raises the version. All others then match
-no row, read the call again, and find it decided. Votes, audit lines and outbox rows are written in the same commit as
-the UPDATE, so none of them exists without the change that it belongs to.
+that `due_at` hasn't passed). If several people decide at the same time, the first UPDATE raises the version. All other
+UPDATEs then match no row. Their callers read the call again, and find it decided. Votes, audit lines and outbox rows
+are written in the same commit as the UPDATE, so none of them exists without the change that it belongs to.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ async def swap(
 async def close(
     gate: GateContext, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = True
 ) -> Call | None:
-    """End a call with a swap, because its time is over or because the process that ran it died.
+    """End a call with a swap, because its time has ended or because the process that ran it died.
 
     If an older copy replaced the row, the call is ended as well, and its audit lines have the event `tampered`.
     """
@@ -139,9 +139,9 @@ async def note(gate: GateContext, reply: Reply, call: Call, event: Event, answer
 async def note_refusal(gate: GateContext, refused: Entry, wanted: object) -> None:
     """Record a refused attempt: the first one, and after that at most one a minute.
 
-    Attempts of one actor on one call are counted together if they have the same event and want the same (`wanted`).
-    Every line is a durable write, so an attempt that is repeated without end would delay everybody. The next line
-    counts the attempts that weren't recorded (`unrecorded`).
+    Attempts of one actor on one call are counted together if they have the same event and the same `wanted`. Every line
+    is a durable write, so an attempt that is repeated without end would delay everybody. The next line counts the
+    attempts that weren't recorded (`unrecorded`).
     """
     unrecorded = gate.refusals.held_back((refused.ref, refused.event, refused.actor, wanted))
     if unrecorded is not None:

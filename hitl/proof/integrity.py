@@ -55,12 +55,12 @@ class Flaw(StrEnum):
 class Examined(Struct, frozen=True):
     """The result of an examination of everything that is stored."""
 
-    #: The number of examined lines of the record.
+    #: The number of examined lines of the audit record.
     lines: int
     #: The number of examined calls.
     calls: int
     flaws: tuple[Fact, ...]
-    #: Whether there is a mark. If there is a mark, the end of the record was compared with it.
+    #: Whether there is a mark. If there is a mark, the end of the audit record was compared with it.
     marked: bool
     #: The number of calls that retention archived. Calls that were tampered with aren't counted.
     archived: int
@@ -139,9 +139,11 @@ def flaws_of_record(
 ) -> list[Fact]:
     """Return the flaws of the whole audit record.
 
-    `chains` holds the lines of each chain by ref, `refs` the refs of all calls, and `hashes` the hash of every line by
-    its position in the record. `mark` is the position of a line that the record had at an earlier time, and the hash of
-    that line. If the record now has no such line, its end was cut off. Position 0 means that there is no mark.
+    - `chains` holds the lines of each chain, by ref.
+    - `refs` holds the refs of all calls.
+    - `hashes` holds the hash of every line, by its position in the record.
+    - `mark` is the position of a line that the record had at an earlier time, and the hash of that line. If the record
+      now has no such line, its end was cut off. Position 0 means that there is no mark.
     """
     found = [fact(Flaw.NO_CALL, ref=ref) for ref in sorted(chains.keys() - {"", *refs})]
     service = chains.get("", ())

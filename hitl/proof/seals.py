@@ -58,11 +58,12 @@ def _row(call: Call) -> bytes:
         *(verdict.action, verdict.risk, verdict.rule, verdict.reason, verdict.why, verdict.policy),
         *(verdict.timeout_s, verdict.execution_s, verdict.approvers, verdict.exclude_requester),
         *(verdict.require_reason, verdict.message, verdict.programs),
-        # The additions to the card. A verdict without additions adds no part here, so that the MACs of older rows still
-        # hold.
+        # The additions to the card. A verdict without additions adds no part here, so that the MACs of older rows are
+        # still valid.
         *(() if verdict.card is None else (msgspec.structs.astuple(verdict.card),)),
         *(call.approvers, call.routes, micros(call.created_at), micros(call.deadline)),
-        # The time of erasure adds a part at the end. So a MAC of an erased row never holds for a row that isn't erased.
+        # The time of erasure adds a part at the end. So a MAC of an erased row is never valid for a row that isn't
+        # erased.
         *(() if call.erased_at is None else (micros(call.erased_at),)),
     )
 
@@ -101,9 +102,9 @@ def decision(keys: Keyring, call: Call) -> str:
 
 
 def decision_holds(keys: Keyring, call: Call) -> bool:
-    """Return whether the MAC of the stored decision holds.
+    """Return whether the MAC of the stored decision is valid.
 
-    Without a decision, return whether the call has no other part of one: no time, person, reason or MAC.
+    If the call has no decision, return whether the other fields of a decision (time, person, reason, MAC) are empty.
     """
     if call.decision is None:
         return all(part is None for part in (call.decided_at, call.decided_by, call.reason, call.decision_mac))
@@ -130,7 +131,7 @@ def vote(keys: Keyring, said: Vote, digest: str) -> str:
 
 
 def votes_hold(keys: Keyring, call: Call, votes: Sequence[Vote]) -> bool:
-    """Return whether the MACs of all stored votes on a call hold.
+    """Return whether the MACs of all stored votes on a call are valid.
 
     If the call is approved or rejected, also return False unless `decided_by` has voted so.
     """
@@ -163,7 +164,7 @@ def claim(keys: Keyring, call: Call) -> str:
 
 
 def claim_holds(keys: Keyring, call: Call) -> bool:
-    """Return whether the MAC of the stored claim holds. Without a claim, return True."""
+    """Return whether the MAC of the stored claim is valid. Without a claim, return True."""
     return call.claim is None or keys.holds(Purpose.CLAIM, call.claim.mac, _claim(call))
 
 
@@ -179,10 +180,10 @@ def result(keys: Keyring, call: Call) -> str:
 
 
 def result_holds(keys: Keyring, call: Call) -> bool:
-    """Return whether the MAC of the stored result holds.
+    """Return whether the MAC of the stored result is valid.
 
-    Without a result, return whether the call has no other part of one: no time, output, error or MAC. The error may
-    belong to a decision that lets nothing run; then the MAC of the decision covers it.
+    If the call has no result, return whether the other fields of a result (time, output, error, MAC) are empty. The
+    error may belong to a decision that lets nothing run; then the MAC of the decision covers it.
     """
     if call.result is None:
         error = None if call.decision is not None and call.decision not in MAY_RUN else call.error
@@ -217,7 +218,7 @@ def event(keys: Keyring, source: str, number: str, order: str, body: bytes, at: 
 def event_holds(
     keys: Keyring, mac: str | None, source: str, number: str, order: str, body: bytes, at: datetime
 ) -> bool:
-    """Return whether the MAC of a stored event holds."""
+    """Return whether the MAC of a stored event is valid."""
     return keys.holds(Purpose.INBOX, mac, _event(source, number, order, body, at))
 
 
@@ -234,7 +235,7 @@ def card(keys: Keyring, ref: str, route: str, message: str) -> str:
 
 
 def card_holds(keys: Keyring, mac: str | None, ref: str, route: str, message: str) -> bool:
-    """Return whether the MAC of a stored card holds."""
+    """Return whether the MAC of a stored card is valid."""
     return keys.holds(Purpose.CARD, mac, pack(ref, route, message))
 
 
@@ -244,7 +245,7 @@ def prompt(keys: Keyring, left: Prompt) -> str:
 
 
 def prompt_holds(keys: Keyring, mac: str | None, left: Prompt) -> bool:
-    """Return whether the MAC of a stored prompt holds."""
+    """Return whether the MAC of a stored prompt is valid."""
     return keys.holds(Purpose.PROMPT, mac, _prompt(left))
 
 
@@ -261,7 +262,7 @@ def move(keys: Keyring, old: str, new: str) -> str:
 
 
 def move_holds(keys: Keyring, mac: str | None, old: str, new: str) -> bool:
-    """Return whether the MAC of a stored move holds."""
+    """Return whether the MAC of a stored move is valid."""
     return keys.holds(Purpose.MOVE, mac, pack(old, new))
 
 
@@ -271,7 +272,7 @@ def talk(keys: Keyring, place: str, message: str, ref: str | None) -> str:
 
 
 def talk_holds(keys: Keyring, mac: str | None, place: str, message: str, ref: str | None) -> bool:
-    """Return whether the MAC over Sayso's latest message in a conversation, and over its ref, holds."""
+    """Return whether the MAC over Sayso's latest message in a conversation, and over its ref, is valid."""
     return keys.holds(Purpose.TALK, mac, pack(place, message, ref))
 
 
@@ -281,7 +282,7 @@ def bound(keys: Keyring, message: str, ref: str, asks: str = "") -> Bound:
 
 
 def bound_holds(keys: Keyring, stored: Bound) -> bool:
-    """Return whether the MAC of a message's link to its call holds.
+    """Return whether the MAC of a message's link to its call is valid.
 
     With a changed link, a yes could count for another call.
     """
@@ -295,7 +296,7 @@ def turn(keys: Keyring, kept: KeptTurn) -> str:
 
 
 def turn_holds(keys: Keyring, kept: KeptTurn) -> bool:
-    """Return whether the MAC of a stored turn holds."""
+    """Return whether the MAC of a stored turn is valid."""
     return keys.holds(Purpose.TURN, kept.mac, _turn(kept))
 
 
@@ -319,7 +320,7 @@ def credential(keys: Keyring, made: Credential) -> str:
 
 
 def credential_holds(keys: Keyring, stored: Credential) -> bool:
-    """Return whether the MAC of a bearer token's row holds. A changed row could give the holder other rights."""
+    """Return whether the MAC of a bearer token's row is valid. A changed row could give the holder other rights."""
     return keys.holds(Purpose.CREDENTIAL, stored.mac, _credential(stored))
 
 

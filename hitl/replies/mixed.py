@@ -19,7 +19,7 @@ _DOUBTS = REFUSES | CONDITION | QUESTION | LATER | HEDGE | UNCLEAR
 
 
 class _Both(Parse):
-    """The parse of one message that uses the phrases of two languages at once."""
+    """The parse of one message that uses the phrases of two languages together."""
 
     __slots__ = ("_first", "_second")
 

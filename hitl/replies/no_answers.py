@@ -1,5 +1,5 @@
-"""Finds the messages that hold a yes and are no answer: idioms ("yeah, right"), tags ("ok, vero?"), and a yes that only
-agrees with a statement beside it ("yes, they are merged").
+"""Finds messages that hold a yes but aren't an answer. They are idioms ("yeah, right"), questions with a tag ("ok,
+vero?"), and a yes that only agrees with a statement next to it ("yes, they are merged").
 """
 
 from hitl.replies.lexicon import asking
@@ -12,8 +12,8 @@ from hitl.replies.tokens import BREAK, WORD
 _PAUSES = COMMAS | frozenset(".!\u2026\u3002\uff01")
 #: The highest number of words in a tag at the end of a reply ("ok, vero").
 _LONGEST_TAG = 4
-#: After a statement or "I changed my mind", one of these words may only end the sentence, and is no yes then: "they are
-#: merged, ok".
+#: After a statement or "I changed my mind", one of these words may only end the sentence, and isn't a yes then: "they
+#: are merged, ok".
 CLOSES = frozenset({"ok", "okay", "okey"})
 #: The fewest words of a yes that may have a statement beside it. In scripts without spaces each word is one sign.
 _LEAST_YES = 2
@@ -63,8 +63,8 @@ def _answers_nothing(parse: Parse, at: int, end: int) -> bool:
 def only_agrees(parse: Parse) -> bool:
     """Return whether a short yes comes before a statement: "yes, they are merged", "yes, I checked it".
 
-    Such a yes may only agree with the statement. An order counts ("delete them, they are merged"), and so do a
-    longer yes and a yes behind the statement, except an "ok", which may only close it.
+    Such a yes may only agree with the statement. Return False for an order ("delete them, they are merged"), for a
+    longer yes, and for a yes after the statement. But an "ok" after the statement may only close it.
     """
     if not parse.met() & STATES:
         return False

@@ -59,7 +59,7 @@ class Parse:
         self._found: list[Matches] = []
 
     def _find(self) -> list[Matches]:
-        """Find the phrases at all tokens at once, because nearly every message needs most of them."""
+        """Find the phrases at all tokens together, because nearly every message needs most of them."""
         self._found = self.graph.found(self.words, range(len(self.words)))
         return self._found
 
@@ -238,6 +238,6 @@ def _may_stand(roles: int, core: int) -> bool:
     """Return whether a phrase that is no answer may still be beside an answer, such as "no problem" beside a yes.
 
     The language files list praise under both "beside yes" and "no answer". So praise may be beside a yes. But praise
-    alone is no yes, even if the files also list the same words as a yes.
+    alone isn't a yes, even if the files also list the same words as a yes.
     """
     return bool(roles & POLITE and (core & YES or not roles & core))

@@ -20,7 +20,7 @@ from hitl.replies.spelling import fold
 from hitl.replies.tokens import BREAK, NUMBER, TARGET, WORD, Token, tokenise
 
 _FIRST = "en"
-#: Two meanings under their own names, because Python 3.11 takes ten times as long to look up a member of an enum.
+#: Two meanings get their own names here, because Python 3.11 takes ten times as long to look up a member of an enum.
 _APPROVE, _UNCLEAR = Meaning.APPROVE, Meaning.UNCLEAR
 #: Another code of a language -> the code that the language files use (ISO 639). Platforms still send the older codes.
 _SAME_LANGUAGE = {"tl": "fil", "no": "nb", "nn": "nb", "iw": "he", "in": "id"}
@@ -165,8 +165,8 @@ def verdict(readings: Sequence[Reading]) -> Reading:
 def _decides(signature: str, spoken: Collection[str]) -> bool:
     """Return whether a signature holds words that could change the answer.
 
-    In the languages `spoken` in the message, a yes, a no and a word of doubt count. In other languages only a no
-    counts, because names are other words there: Kim means "who" in Turkish.
+    In the languages `spoken` in the message, a yes, a no and a word of doubt count. In other languages, only a no could
+    change it, because names are other words there: Kim means "who" in Turkish.
     """
     tokens = tokenise(signature)
     for code in {*_languages(tokens), *spoken}:
@@ -290,9 +290,9 @@ def _unmeasured_signs(tokens: list[Token]) -> dict[str, Meaning]:
 def _unmeasured_no(tokens: list[Token], own: str, text: str) -> Reading | None:
     """Return the reading of a no in a language without a file, with a reason after a comma or a colon.
 
-    The words before the comma or colon must be a no and nothing more. Return None if they aren't, if the words after it
-    are also an answer in a language without a file, or if the message holds anything except words, punctuation and
-    refs.
+    The words before the comma or colon must be a no and nothing more. Otherwise return None. Also return None if the
+    words after the comma or colon are an answer too, in a language without a file. Also return None if the message
+    holds anything except words, punctuation and refs.
     """
     stop = next((at for at, token in enumerate(tokens) if token.text in _JOINS), 0)
     if not stop or stop + 1 == len(tokens) or not _unmeasured_signs(tokens[:stop]):

@@ -46,7 +46,7 @@ class Restored:
     #: Whether calls may have run since the copy was made. If so, the next start ends every call that is open in the
     #: copy.
     behind: bool
-    #: Whether `behind` was found by a mark (`mark.py`). Without a mark, `behind` is True if a call is open.
+    #: Whether a mark (`mark.py`) decided `behind`. Without a mark, `behind` is True if a call is open.
     marked: bool
     #: The new path of the database that the copy replaced, or None if there was no database.
     kept: Path | None
@@ -64,7 +64,7 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
     Unavailable, and leaves no copy, if the copy can't be written or if the examination finds a flaw.
     """
     part = copy.with_name(copy.name + ".part")
-    # The mark is read before the copy is made: a running service may write a later mark in the meantime.
+    # The mark is read before the copy is made: a running service may write a later mark meanwhile.
     marked = mark.read()
     with surveyed(database) as survey:
         survey.must_be_current()
@@ -102,10 +102,10 @@ def restore(
 ) -> Restored:
     """Replace the database with a copy.
 
-    The old database stays in the same folder, under a name with the present time.
+    The old database stays in the same folder, under a name with the current time.
 
     A token that works in the copy may have been revoked after the copy was made. The restore revokes this token again,
-    and adds a line about the revocation to the record. If the old database can't say which tokens were revoked,
+    and adds a line about the revocation to the audit record. If the old database can't say which tokens were revoked,
     `tokens` decides whether all working tokens of the copy are kept or revoked.
 
     If there is no mark, the calls that are open in the copy may have run since. This function then writes a mark that
@@ -161,8 +161,8 @@ def _to_revoke(
 ) -> frozenset[str]:
     """Return the names of the tokens to revoke.
 
-    These are `revived`. If `revived` is None, `tokens` decides: all working tokens, or no token. Raises Unavailable if
-    both are None.
+    The names are `revived`, if it isn't None. If `revived` is None, `tokens` decides: all working tokens, or no token.
+    Raises Unavailable if both are None.
     """
     if revived is not None:
         return revived
@@ -172,7 +172,7 @@ def _to_revoke(
 
 
 def _revoke(database: Path, names: frozenset[str], keys: Keyring, now: datetime) -> None:
-    """Revoke these tokens in a database that no service uses, and add a line about each to the record."""
+    """Revoke these tokens in a database that no service uses, and add a line about each to the audit record."""
     if not names:
         return
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:

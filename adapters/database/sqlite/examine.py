@@ -68,13 +68,13 @@ def _examined(snapshot: Snapshot, keys: Keyring, marked: tuple[int, str]) -> Exa
 
 
 def _keyless(keys: Keyring, hashes: Iterable[str]) -> list[Fact]:
-    """Return a flaw for each key id that lines of the record name and the key file doesn't hold."""
+    """Return a flaw for each key id that lines of the audit record name and the key file doesn't hold."""
     named = Counter(kid for kid, colon, _ in (each.partition(":") for each in hashes) if colon)
     return [fact(Flaw.NO_KEY, kid=kid, count=count) for kid, count in named.items() if kid not in keys.ids]
 
 
 def _kept(snapshot: Snapshot, keys: Keyring) -> list[Fact]:
-    """Return a flaw for each row whose MAC doesn't hold, in the tables of `_KEPT`: events, cards, tokens and others."""
+    """Return a flaw for each row whose MAC is wrong, in the tables of `_KEPT`: events, cards, tokens and others."""
     return [
         kind.flaw(*row)
         for kind in _KEPT
@@ -98,9 +98,9 @@ class _Kept(NamedTuple):
     columns: tuple[str, ...]
     #: The columns by which the rows are ordered.
     order: tuple[str, ...]
-    #: A function that returns whether the MAC of a row holds.
+    #: A function that returns whether the MAC of a row is valid.
     holds: Callable[..., bool]
-    #: A function that returns the flaw to report for a row whose MAC doesn't hold.
+    #: A function that returns the flaw to report for a row whose MAC is wrong.
     flaw: Callable[..., Fact]
 
 

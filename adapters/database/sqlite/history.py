@@ -43,14 +43,14 @@ class _Case(NamedTuple):
 
 
 class History(Snapshot):
-    """The part of a survey that lists, counts and verifies requests and lines of the record."""
+    """The part of a survey that lists, counts and verifies requests and lines of the audit record."""
 
     def lines(
         self, keys: Keyring, asked: RecordQuery, *, newest_first: bool = False, limit: int | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Yield the lines of the record that match `asked`, at most `limit`, each as a dictionary.
+        """Yield the lines of the audit record that match `asked`, at most `limit`, each as a dictionary.
 
-        The lines come in the order of the record, or in the opposite order with `newest_first`.
+        The lines come in the order of the audit record, or in the opposite order with `newest_first`.
         """
         self.must_be_current()
         case = lru_cache(maxsize=4096)(lambda ref: _case(self, keys, ref))
@@ -94,10 +94,10 @@ class History(Snapshot):
         return [call for call in calls if call.erased_at is None and not seals.broken(keys, call)]
 
     def open_flaws(self, keys: Keyring, limit: int) -> tuple[list[str], int | None]:
-        """Verify the oldest `limit` calls that aren't over, and the record's chain with the ref ''.
+        """Verify the oldest `limit` calls that haven't ended, and the service's own chain in the audit record.
 
         Return the short refs of the changed calls, and the number of the first line of that chain that was changed or
-        is missing, or None.
+        is missing. Without such a line, the number is None.
         """
         self.must_be_current()
         refs = [(str(ref), str(short)) for ref, short in self.stored("calls", ("ref", "short"), ("ref",), DUE)]
@@ -141,7 +141,7 @@ def _chain(snapshot: Snapshot, ref: str) -> list[Recorded]:
 def _case(snapshot: Snapshot, keys: Keyring, ref: str) -> _Case:
     """Verify a call, its votes and its chain, and return the call with the flaws that were found.
 
-    The ref '' is no call but a chain of the record: the service's own events. For this ref, verify only the chain.
+    The ref '' names no call. It names the chain with the service's own events. For this ref, verify only the chain.
     """
     lines = _chain(snapshot, ref)
     if not ref:

@@ -18,8 +18,8 @@ BATCH = 500
 class Retention:
     """Deletes events that were handled or set aside at least `keep` ago. It never deletes any other event.
 
-    If `prune` returns True, the next `prune` begins after the events that this one examined. So an old event that was
-    never handled doesn't prevent the deletion of later events.
+    If `prune` returns True, the next call of `prune` begins after the events that were examined. So an old event that
+    was never handled doesn't prevent the deletion of later events.
     """
 
     def __init__(self, keep: timedelta) -> None:

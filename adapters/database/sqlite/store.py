@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from hitl.ports import Change, Clock
 
 _log = logging.getLogger(__name__)
-#: Seconds from a line of the record with an event in `_GRANTS` to the writing of the mark. With this number, the mark
-#: is on disk within a second, even if writing is slow.
+#: When the audit record gets a line with an event in `_GRANTS`, the mark (`mark.py`) is written this many seconds
+#: later. So the mark is on disk within a second, even if writing is slow.
 _MARK_EVERY_S = 0.5
 #: The events that let a call run, and the event that records that the open calls of a restored older copy were ended.
 _GRANTS = frozenset({Event.ALLOWED, Event.APPROVED, Event.CLAIMED, Event.RELEASED, Event.ROLLED_BACK})
@@ -72,8 +72,8 @@ class SqliteStore(
         """Open the store of a locked folder. Update the schema, and make keys if the folder is new.
 
         Events of the inbox are deleted `keep_events` after they were handled or set aside, while nothing else is
-        written. Raises Unavailable if the database can't be used, if a newer version of this program made it, or if a
-        key is missing that made the MACs of the database or of a call that isn't over.
+        written. Raises Unavailable if the database can't be used, if a newer version of this program made it, or if the
+        key of a MAC in the database or of an open call is missing.
         """
         database = folder.database
         keys = Keyring(keyfile.load(folder.keys, given=folder.keys_given, database=database))
@@ -102,7 +102,7 @@ class SqliteStore(
         return Path(self._writer.database)
 
     async def close(self) -> None:
-        """Write the queued units and the mark, then close.
+        """Write the queued units and the mark (`mark.py`), then close.
 
         A write whose method has returned is on disk already. The writer's connection is closed last, because SQLite
         copies the log when the last connection is closed.
@@ -116,11 +116,12 @@ class SqliteStore(
         await self._writer.close()
 
     async def keep_mark(self, path: Path) -> bool:
-        """Use this file for the mark from now on. Return whether the database is as new as the mark in the file.
+        """Use this file for the mark (`mark.py`) from now on. Return whether the database is as new as the mark in the
+        file.
 
         If the result is True, a new mark is written soon. If the database is older than the mark, it was restored from
         an older copy, and the caller must let none of its open calls run. The result is also False if lines of the
-        record are missing, or if the mark can't be read.
+        audit record are missing, or if the mark can't be read.
         """
         mark = Mark(path, self.keys)
         last, lines = self._read(sql.POSITION)[0]
@@ -160,7 +161,7 @@ class SqliteStore(
             _log.error("store.unmarked", {"path": str(self._mark and self._mark.path), "why": error.strerror})
 
     def _last(self) -> tuple[int, str]:
-        """Return position and hash of the last line of the record, or 0 and '' for an empty record."""
+        """Return position and hash of the last line of the audit record, or 0 and '' for an empty record."""
         found = self._read(sql.LAST)
         return (found[0][0], str(found[0][1])) if found else (0, "")
 
@@ -173,7 +174,7 @@ class SqliteStore(
         return frozenset(row[0] for row in self._read(sql.KEY_IDS))
 
     async def open_key_ids(self) -> frozenset[str]:
-        """Return the ids of the master keys that made the MACs of the calls that aren't over."""
+        """Return the ids of the master keys that made the MACs of the calls that haven't ended."""
         return frozenset(row[0] for row in self._read(sql.OPEN_KEY_IDS))
 
     async def keep_key_ids(self, ids: Iterable[str]) -> None:

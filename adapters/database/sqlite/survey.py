@@ -35,7 +35,7 @@ class SqliteSurvey(History, Examination):
     """Answers questions about one state of a database. Every method raises Unavailable if the database is damaged."""
 
     def open_calls(self) -> Mapping[str, int]:
-        """Count the calls that aren't over, by their state."""
+        """Count the calls that haven't ended, by their state."""
         counted = select(CallRow.state, func.count()).where(DUE).group_by(CallRow.state)
         return dict(self.session.exec(counted).all())
 
@@ -57,8 +57,8 @@ class SqliteSurvey(History, Examination):
         """Return the number of unsent messages, and the time since which people wait for the oldest message, or None.
 
         People wait for a new card since the call was made. They wait for any other message since the call was decided
-        or has ended. Refreshes of pending calls' cards are included in the number, but not in the time, because nobody
-        waits for them.
+        or has ended. The number includes refreshes of pending calls' cards. The time doesn't, because nobody waits for
+        a refresh.
         """
         count = self.session.exec(select(func.count()).select_from(OutboxRow)).one()
         ended = func.coalesce(CallRow.finished_at, CallRow.decided_at)
@@ -95,17 +95,17 @@ class SqliteSurvey(History, Examination):
         return set(self.session.exec(select(CredentialRow.name)).all())
 
     def revoked_tokens(self) -> set[str]:
-        """Return the names of the tokens that were revoked according to the record."""
+        """Return the names of the tokens that were revoked according to the audit record."""
         event = Event.CREDENTIAL_REVOKED.value
         lines = self.session.exec(select(AuditRow.data).where(AuditRow.ref == "", AuditRow.event == event)).all()
         return {str(data_of(line).get("name")) for line in lines}
 
     def newest_position(self) -> int:
-        """Return the position of the newest line of the record, or 0 for an empty record."""
+        """Return the position of the newest line of the audit record, or 0 for an empty record."""
         return self.session.exec(select(func.max(AuditRow.id))).one() or 0
 
     def latest_lines(self, limit: int) -> Sequence[tuple[datetime, str]]:
-        """Return the time and the data (JSON) of the latest lines of the record, the latest first.
+        """Return the time and the data (JSON) of the latest lines of the audit record, the latest first.
 
         Lines without a time are left out.
         """
@@ -113,9 +113,9 @@ class SqliteSurvey(History, Examination):
         return [(moment(at), str(data)) for at, data in found if isinstance(at, int)]
 
     def latest(self, event: Event, after: int) -> Mapping[str, Any]:
-        """Return the data of the latest line with this event and the ref '', or {} without such a line.
+        """Return the data of the latest line about the service itself (with the ref '') that has this event, or {}.
 
-        Only lines after the position `after` of the record count.
+        Only lines after the position `after` of the audit record are searched.
         """
         lines = select(AuditRow.data).where(AuditRow.ref == "", AuditRow.event == event.value, col(AuditRow.id) > after)
         found = self.session.exec(lines.order_by(col(AuditRow.id).desc()).limit(1)).first()

@@ -598,8 +598,8 @@ def test_what_zsh_alone_reads_as_an_expansion_or_computes_asks(line: str) -> Non
 @pytest.mark.parametrize(
     "line",
     [
-        "cat =deploy", "zsh -c 'cat =deploy'", "head -n 1 ='deploy'", 'wc -c ="deploy"', "x=deploy; cat =$x", "x==deploy; cat $x",
-        "sort < =deploy", "for f in =deploy; do cat $f; done",
+        "cat =deploy", "zsh -c 'cat =deploy'", "head -n 1 ='deploy'", 'wc -c ="deploy"', "x=deploy; cat =$x",
+        "x==deploy; cat $x", "sort < =deploy", "for f in =deploy; do cat $f; done",
     ],
 )  # fmt: skip
 def test_a_word_that_zsh_replaces_by_the_path_of_a_command_asks(line: str) -> None:
@@ -610,8 +610,8 @@ def test_a_word_that_zsh_replaces_by_the_path_of_a_command_asks(line: str) -> No
 @pytest.mark.parametrize(
     "line",
     [
-        "echo === a.md ===", "[ a = b ] || cat b.md", "[[ a == b ]] || cat b.md", "cat '=deploy'", 'cat "=deploy"', "cat \\=deploy",
-        "x=3; echo $x=4", "sort --key=2 b.md", 'awk -F= "{print}" b.md',
+        "echo === a.md ===", "[ a = b ] || cat b.md", "[[ a == b ]] || cat b.md", "cat '=deploy'", 'cat "=deploy"',
+        "cat \\=deploy", "x=3; echo $x=4", "sort --key=2 b.md", 'awk -F= "{print}" b.md',
     ],
 )  # fmt: skip
 def test_an_equals_sign_that_no_shell_replaces_passes(line: str) -> None:

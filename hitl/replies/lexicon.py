@@ -10,7 +10,7 @@ from hitl.replies import data
 from hitl.replies.automaton import Phrases
 from hitl.replies.phrase_roles import SECTIONS
 from hitl.replies.spelling import bare, fold, pieces, slips, unstretched
-from hitl.replies.templates import Choice, first_words, parse, phrases
+from hitl.replies.templates import Choice, first_words, joined, parse, phrases
 
 _LIST = "list "
 _TYPOS = "may be misspelt"
@@ -218,7 +218,7 @@ def _sections(code: str) -> dict[str, list[str]]:
         if line.startswith("= "):
             current = sections.setdefault(line.removeprefix("= "), [])
         else:
-            current.append(line)
+            current.append(joined(line))
     unknown = [
         name for name in sections if name not in SECTIONS and name not in _NO_PHRASES and not name.startswith(_LIST)
     ]

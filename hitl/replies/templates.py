@@ -9,6 +9,8 @@ from typing import NamedTuple
 from hitl.replies.spelling import pieces
 
 _SIGNS = re.compile(r"[()\[\]|]|<[^>]+>|[^\s()\[\]|<>]+")
+#: Matches a choice right behind an apostrophe, such as ``n'(envoie|efface)``.
+_ELIDED = re.compile(r"([^\s()\[\]|<>]+')\(([^()\[\]<>]+)\)")
 _CLOSING = {"(": ")", "[": "]"}
 
 
@@ -31,6 +33,19 @@ class Choice:
 
 Item = TemplateWord | Choice
 Sequence = tuple[Item, ...]
+
+
+def joined(line: str) -> str:
+    """Return a line of a language file in which a choice behind an apostrophe is a choice of whole words.
+
+    People write ``n'envoie`` or, on a phone, ``n envoie``. So the choice offers both.
+    """
+    return _ELIDED.sub(_whole_words, line) if "'(" in line else line
+
+
+def _whole_words(found: re.Match[str]) -> str:
+    words = found[2].split("|")
+    return "(" + "|".join(found[1] + between + word for between in ("", " ") for word in words) + ")"
 
 
 def phrases(line: str) -> Iterator[str]:

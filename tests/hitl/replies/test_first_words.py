@@ -4,7 +4,7 @@ import pytest
 
 from hitl.replies import lexicon
 from hitl.replies.automaton import Phrases
-from hitl.replies.templates import Choice, Sequence, first_words, parse
+from hitl.replies.templates import Choice, Sequence, first_words, joined, parse
 
 
 def _begins(template: Sequence) -> set[str]:
@@ -56,3 +56,8 @@ def test_a_phrase_is_parsed_when_its_first_word_comes() -> None:
     assert (((2, 1),), [1]) == (graph.matches(["go", "ahead"], 0), parsed)
     graph.complete()
     assert [1] == parsed
+
+
+def test_a_choice_behind_an_apostrophe_offers_whole_words() -> None:
+    """`n'(a|b)` covers `n'a` and `n'b`, and also `n a` and `n b`, as people write it on a phone."""
+    assert parse("(n'aide|n'ouvre|n aide|n ouvre)", {}) == parse(joined("n'(aide|ouvre)"), {})

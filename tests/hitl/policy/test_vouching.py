@@ -598,6 +598,25 @@ def test_what_zsh_alone_reads_as_an_expansion_or_computes_asks(line: str) -> Non
 @pytest.mark.parametrize(
     "line",
     [
+        "ls -RL",
+        "ls -R -L .",
+        "ls -lRL src",
+        "ls --recursive --dereference",
+        "du -L .",
+        "du -sL",
+        "du --dereference src",
+    ],
+)
+def test_an_option_that_follows_links_below_a_folder_asks(work: Path, line: str) -> None:
+    """A link below the folder may lead out of the workspace, so a program that follows such links asks."""
+    (work / "out").symlink_to("/etc")
+
+    assert "allow" != here(work, line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
         "cat =deploy", "zsh -c 'cat =deploy'", "head -n 1 ='deploy'", 'wc -c ="deploy"', "x=deploy; cat =$x",
         "x==deploy; cat $x", "sort < =deploy", "for f in =deploy; do cat $f; done",
     ],

@@ -98,6 +98,7 @@ GERMAN: Mapping[str, str] = {
     "card.how.details": "Öffnen Sie Details, bevor Sie freigeben. ",
     "card.how.buttons": "Benutzen Sie die Knöpfe. Worte von hier erreichen Sayso nicht.",
     "card.how.own": "Die Anfrage kommt von Ihnen: Sie können sie ablehnen, aber nicht freigeben.",
+    "card.how.limit": "Ihr Token darf dieses Risiko nicht freigeben: Sie können die Anfrage nur ablehnen.",
     "card.how.others": "Nur die hier genannten Personen können sie freigeben oder ablehnen.",
     "card.how.others.ask": "Nur die hier genannten Personen können sie beantworten.",
     "card.how.yes": "ja",

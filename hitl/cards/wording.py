@@ -120,6 +120,7 @@ ENGLISH: Mapping[str, str] = {
     "card.how.details": "Open Details before you approve. ",
     "card.how.buttons": "Use the buttons. Words here don't reach Sayso.",
     "card.how.own": "It is your own request: you can reject it, but not approve it.",
+    "card.how.limit": "Your token may not approve this risk: you can reject it, but not approve it.",
     "card.how.others": "Only the people named here can approve or reject it.",
     "card.how.others.ask": "Only the people named here can answer it.",
     "card.how.yes": "yes",

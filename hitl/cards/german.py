@@ -55,6 +55,7 @@ GERMAN: Mapping[str, str] = {
     # the policy engine's reasons for its verdict
     "why.unseen": "{rule} prüft das Argument {name} nicht, deshalb entscheidet ein Mensch",
     "why.unsure": "Ob {called} für diesen Aufruf gilt, zeigen seine Argumente nicht. Deshalb entscheidet ein Mensch",
+    "why.denies": "{called} verbietet diesen Aufruf",
     "why.no_rule": "Für diesen Aufruf gibt es keine Regel, und ohne Regel verbietet ihn die Richtlinie",
     "why.no_rule.level": "Für diesen Aufruf gibt es keine Regel, und ohne Regel verbietet ihn die Richtlinie (Risiko: {risk})",
     "why.unjudged": "Die Richtlinie konnte diesen Aufruf nicht beurteilen",

@@ -35,6 +35,7 @@ ENGLISH: Mapping[str, str] = {
     "arguments.twice": "A keyword has the name of the parameter {name}, so people would see only one of the two values. Rename the parameter. Nothing ran.",
     "arguments.batch": "A batch takes at most {most} calls, and this one has {count}.",
     "gated.coroutine": "{function} is a coroutine function. Gate it with AsyncSayso.",
+    "gated.pending": "{short} is pending until {until}. To see it: sayso show {short}",
     "gated.parameter": "{function} has no parameter {name}.",
     "unfit.args": "What was approved isn't what {tool} was about to run with. Nothing ran.",
     "unfit.file": "{name} changed after it was shown. Nothing ran. Ask again if the call is still wanted.",

@@ -48,6 +48,7 @@ ENGLISH: Mapping[str, str] = {
     "setting.bool": "it must be true or false",
     "setting.whole": "it must be a whole number",
     "setting.number": "it must be a number",
+    "setting.path": "it must be a path in quotes",
     "setting.text": "it must be text in quotes",
     "setting.choice": "it must be {expected}",
     "setting.most": "it must be at most {le}",
@@ -55,7 +56,7 @@ ENGLISH: Mapping[str, str] = {
     "setting.unknown": "no such setting",
     "setting.missing": "it is missing",
     "near.setting": "no such setting (did you mean {near}?)",
-    "near.route": "{route} (did you mean {near}?)",
+    "near.name": "{name} (did you mean {near}?)",
     "near.policy": "{why} (did you mean {near}?).",
     # errors of the settings: a package, file or name in them is missing or can't be used
     "setting.extra": "{what} is configured, but {module} isn't installed: install sayso[{extra}].",

@@ -320,7 +320,7 @@ def _with_near(route: str, known: Sequence[str]) -> str:
     """Return a route on an unknown platform, with the route that was probably meant."""
     platform, colon, rest = route.partition(":")
     near = get_close_matches(platform, known, n=1)
-    return say("near.route", route=route, near=f"{near[0]}{colon}{rest}") if near else route
+    return say("near.name", name=route, near=f"{near[0]}{colon}{rest}") if near else route
 
 
 def _unanswered(settings: Settings, people: Directory) -> Iterator[Check]:

@@ -124,6 +124,8 @@ ENGLISH: Mapping[str, str] = {
     "ask.scripts": "the command names more than 200 files that it runs, so they can't be bound to an approval; ask for fewer at a time",
     "ask.taken": "--args can't hold {names} beside a command",
     "ask.timeout": "--timeout {text} isn't a time; write 90s, 5m, 2h or 1d",
+    "ask.timeout.bounds": "--timeout {text}: people can have {least} to {most} to answer. Nothing was asked.",
+    "ask.program": "{program} can't be run: there is no such file, or it isn't executable. Nothing was asked.",
     "ask.shorter": "People have {given} to answer {short}, not {wanted}: the policy allows no more. `timeout_s` in the policy sets it.",
     "ask.token": "--url and --token-file belong together, and --ca-file needs them.",
     "ask.both": "--url names a service, so leave out --socket and --config.",

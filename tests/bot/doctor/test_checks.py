@@ -279,7 +279,7 @@ def test_a_misspelled_platform_of_a_route_is_told_with_the_one_that_was_meant(
     text = f'{APART}routes = ["telegrm:42"]\n[telegram]\napi = "http://127.0.0.1:9"\n'
     told = checked(text)["unknown routes"].text
 
-    assert says(told, "doctor.unknown.routes", routes=say("near.route", route="telegrm:42", near="telegram:42"))
+    assert says(told, "doctor.unknown.routes", routes=say("near.name", name="telegrm:42", near="telegram:42"))
 
 
 @pytest.mark.parametrize(("approver", "told"), [("local:4321", True), ("telegram:42", False)])

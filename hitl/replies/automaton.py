@@ -15,6 +15,7 @@ from typing import TypeGuard
 from hitl.replies.templates import Choice, Item, Sequence, TemplateWord
 
 Match = tuple[int, int]
+Matches = tuple[Match, ...]
 _DEAD = -1
 _NONE: Mapping[str, str] = MappingProxyType({})
 
@@ -71,19 +72,29 @@ class Phrases:
         for node in self._sequence(template, frozenset({0})):
             self._roles[node] |= role
 
-    def matches(self, words: Words[str | None], at: int) -> tuple[Match, ...]:
+    def matches(self, words: Words[str | None], at: int) -> Matches:
         """Return (end, roles) of every phrase that begins at the word `at`. The longest phrase comes last."""
-        found: list[Match] = []
-        state = 0
-        for end in range(at, len(words)):
-            word = words[end]
-            known = None if word is None else self._moves[state].get(word)
-            state = _DEAD if word is None else self._learn(state, word) if known is None else known
-            if state == _DEAD:
-                break
-            if self._accepts[state]:
-                found.append((end + 1, self._accepts[state]))
-        return tuple(found)
+        return self.found(words, range(at, at + 1))[0]
+
+    def found(self, words: Words[str | None], starts: range) -> list[Matches]:
+        """Return, for each word of `starts`, the result of `matches`."""
+        moves, accepts = self._moves, self._accepts
+        found: list[Matches] = []
+        for at in starts:
+            here: Matches = ()
+            state = 0
+            for end in range(at, len(words)):
+                word = words[end]
+                if word is None:
+                    break
+                known = moves[state].get(word)
+                state = self._learn(state, word) if known is None else known
+                if state == _DEAD:
+                    break
+                if accepts[state]:
+                    here += ((end + 1, accepts[state]),)
+            found.append(here)
+        return found
 
     def _learn(self, state: int, word: str) -> int:
         if not state and word in self._expected:

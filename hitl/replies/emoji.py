@@ -2,7 +2,7 @@
 
 import re
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 
 from hitl.replies import data
 
@@ -21,6 +21,8 @@ PATTERN = (
     "|(?<![^\\s])(?::-?\\)|\\(:|=\\)|:-?D|<3|\\^\\^|\\([ynYN]\\))(?![^\\s.,!])"
 )
 _TONE = re.compile(":?:skin-tone-[2-6]:?$")
+#: The number of emoji whose meaning is kept. The names of emoji come from people, so there may be any number of them.
+_KEPT = 1_024
 _UNIMPORTANT = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]|\u200d[\u2640\u2642]")
 
 
@@ -32,6 +34,7 @@ class Sign(Enum):
     WITH = "with"
 
 
+@lru_cache(_KEPT)
 def sign(emoji: str) -> Sign | None:
     """Return the meaning of an emoji, or None if the emoji is unknown.
 

@@ -1,14 +1,11 @@
 """Finds the reason why a message is neither a yes nor a no. The person who wrote it gets this reason."""
 
-from functools import reduce
-from operator import or_
-
 from hitl.outcomes import Doubt
 from hitl.replies.emoji import Sign
 from hitl.replies.model import Reading, unclear
 from hitl.replies.parse import Parse
 from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, OPENS, QUESTION, REFUSES, REMARK, UNCLEAR, YES
-from hitl.replies.tokens import Token, TokenKind
+from hitl.replies.tokens import EMOJI, NUMBER, Token
 
 _REASONS = (
     (QUESTION, Doubt.QUESTION_WORDS),
@@ -18,7 +15,7 @@ _REASONS = (
     (UNCLEAR, Doubt.NO_ANSWER),
 )
 _ALONE = ((REMARK, Doubt.REMARK), (OPENS, Doubt.OPENS))
-_NOT_UNDERSTOOD = {TokenKind.EMOJI: Doubt.EMOJI, TokenKind.NUMBER: Doubt.NUMBER}
+_NOT_UNDERSTOOD = {EMOJI: Doubt.EMOJI, NUMBER: Doubt.NUMBER}
 _LONGEST = 40
 
 
@@ -31,8 +28,10 @@ def unanswered(parse: Parse, furthest: int) -> Reading:
     if not tokens:
         return unclear(Doubt.NOTHING)
     found = list(map(parse.longest, range(len(tokens))))
-    said = reduce(or_, [roles for _, roles in found])
-    signs = {token.sign for token in tokens} if TokenKind.EMOJI in parse.kinds else ()
+    said = 0
+    for _, roles in found:
+        said |= roles
+    signs = {token.sign for token in tokens} if EMOJI in parse.kinds else ()
     if (said & YES or Sign.YES in signs) and (said & REFUSES or Sign.NO in signs):
         return unclear(Doubt.BOTH)
     reasons = _REASONS if furthest < len(tokens) else (*_REASONS, *_ALONE)
@@ -44,6 +43,8 @@ def unanswered(parse: Parse, furthest: int) -> Reading:
 
 
 def _quote(parse: Parse, start: int, end: int) -> str:
+    if end == start + 1:
+        return parse.tokens[start].text
     spaceless = all(len(token.text) == 1 for token in parse.tokens[start:end])
     return ("" if spaceless else " ").join(token.text for token in parse.tokens[start:end])
 

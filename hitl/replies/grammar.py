@@ -8,7 +8,8 @@ from hitl.replies.automaton import Match
 from hitl.replies.emoji import Sign
 from hitl.replies.explain import unanswered
 from hitl.replies.model import ALL, Meaning, Reading, unclear
-from hitl.replies.parse import CLOSES, NOWHERE, Parse
+from hitl.replies.no_answers import CLOSES, adds_no_answer, asks_back, holds_idiom, is_idiom, only_agrees
+from hitl.replies.parse import COMMAS, NOWHERE, Parse
 from hitl.replies.phrase_roles import (
     ALL_OF_THEM,
     AND,
@@ -37,7 +38,7 @@ from hitl.replies.reasons import reason_start, verbatim
 from hitl.replies.scripts import scripts
 from hitl.replies.spelling import fold
 from hitl.replies.targets import is_ref
-from hitl.replies.tokens import Token, TokenKind
+from hitl.replies.tokens import ASKS, BREAK, EMOJI, MENTION, NUMBER, OTHER, TARGET, WORD, Token
 
 _MAY_FOLLOW_NO = REASON_START | BECAUSE | POLITE | REFUSES
 _YES_AFTER_ALL = REMARK | OPENS | POLITE | CONDITION | HEDGE | BEFORE_NO | LATER
@@ -48,26 +49,31 @@ _COLONS = frozenset({":", "\uff1a"})
 _OFFERS = frozenset("/|")
 #: Words that leave a no open: "so not yet".
 _UNDECIDED = LATER | UNCLEAR | CONDITION | HEDGE
-#: The most clauses, or words for "so" and "wait", that are tried in a message, so that a long one takes no longer.
+#: The most clauses, or words for "so" and "wait", that are tried in a message, so that a long message takes no longer.
 _MOST_TRIES = 3
 #: The most tokens of a yes that is said twice.
 _LONGEST_TWICE = 20
-#: The most tokens of a clause that says no and no reason: "please don't send that email to them".
+#: The most tokens of a clause that rejects without a reason: "please don't send that email to them".
 _LONGEST_NO = 7
-#: The fewest tokens of a reason before its no. Fewer may be a yes in a language that we don't know.
+#: The fewest tokens of a reason before its no. Fewer tokens may be a yes in a language that we don't know.
 _SHORTEST_REASON = 3
 #: The fewest tokens of a no that may follow its reason: "don't send it".
 _SHORTEST_ORDER = 2
-#: The last syllables of a Korean sentence. A word after one begins another sentence.
+#: The last syllables of a Korean sentence. A word after one of them begins another sentence.
 _ENDS_A_SENTENCE = frozenset("요다오죠")
 _SPACELESS = frozenset({"Han", "Kana", "Thai"})
-_WORDS_ALONE = frozenset({TokenKind.WORD})
+_WORDS_ALONE = frozenset({WORD})
+_TURNS = THEREFORE | TAKES_BACK
+_BEFORE_HEAD = frozenset({BREAK, MENTION, TARGET})
+_MAY_PRECEDE = POLITE | BEFORE_NO | TURN | CORRECTS | THEREFORE
+_OPENING_BRACKETS = frozenset("([")
+_NOT_ACROSS = REFUSES | QUESTION | CONDITION | HEDGE | AND | TURN | CORRECTS | TAKES_BACK
 _APPROVED = Reading(Meaning.APPROVE)
 
 
 def answers(parse: Parse, text: str) -> list[Reading]:
     """Return the readings of a message in one language: one, or several if each part of the message names a call."""
-    if TokenKind.TARGET in parse.kinds and len(parse.targets(0, len(parse.tokens))) > 1:
+    if TARGET in parse.kinds and len(parse.targets(0, len(parse.tokens))) > 1:
         cuts = parse.cuts()
         several = _several(parse, text, cuts) if len(cuts) > 1 else []
         if several:
@@ -90,30 +96,57 @@ def _several(parse: Parse, text: str, cuts: list[int]) -> list[Reading]:
 
 def _without_and(parse: Parse, start: int, end: int) -> list[Token]:
     tokens = parse.tokens[start:end]
-    while tokens and (tokens[-1].kind is TokenKind.BREAK or parse.longest(start + len(tokens) - 1)[1] & AND):
+    while tokens and (tokens[-1].kind is BREAK or parse.longest(start + len(tokens) - 1)[1] & AND):
         tokens = tokens[:-1]
     return tokens
 
 
 def _answer(parse: Parse, text: str) -> Reading:
-    if TokenKind.ASKS in parse.kinds:
+    if ASKS in parse.kinds:
         return unclear(Doubt.QUESTION)
     furthest, yes = parse.covered(0, len(parse.tokens), YES)
     reading = approval(parse, furthest, yes=yes) or _after_turn(parse) or _rejection(parse, text)
-    return reading or _late_no(parse, text) or unanswered(parse, furthest)
+    return reading or _late_no(parse, text) or _across_commas(parse, furthest) or unanswered(parse, furthest)
+
+
+def _across_commas(parse: Parse, furthest: int) -> Reading | None:
+    """Return the approval of a yes with a comma or a line break inside a phrase: "yes, this is good, for now".
+
+    The words without these signs must approve. `furthest` is the token that phrases reach.
+
+    Return None if the words don't approve, or if phrases cover the whole message already. Also return None if the
+    message holds a no, a question, a condition, a hedge, an "and" or a phrase that is no answer. A comma may separate
+    such words from others that change their meaning: "no, need to wait, go ahead".
+    """
+    if furthest == len(parse.tokens) or BREAK not in parse.kinds or parse.holds(_NOT_ACROSS):
+        return None
+    tokens = [token for token in parse.tokens if token.text not in COMMAS]
+    if len(tokens) == len(parse.tokens):
+        return None
+    if any(roles & UNCLEAR and not roles & POLITE for _, roles in map(parse.longest, range(len(parse.tokens)))):
+        return None
+    joined = Parse(tokens, parse.language)
+    furthest, yes = joined.covered(0, len(tokens), YES)
+    reading = approval(joined, furthest, yes=yes)
+    return reading if reading and reading.verdict is Meaning.APPROVE else None
 
 
 def _late_no(parse: Parse, text: str) -> Reading | None:
     """Read a no at the end of a message: after its reason ("it is live, so no", "it is live, don't send it"), or after
     a yes that the person takes back ("yes - wait, no"). Return None if there is no such no.
     """
-    places = range(1, len(parse.tokens))
-    ends = [(at, end, roles) for at in places for end, roles in parse.phrases(at) if roles & (THEREFORE | TAKES_BACK)]
+    ends: list[tuple[int, int, int]] = []
+    stops: list[int] = []
+    for at in range(1, len(parse.tokens)):
+        for end, roles in parse.phrases(at):
+            if roles & _TURNS:
+                ends.append((at, end, roles))
+        if at > _SHORTEST_REASON and parse.tokens[at - 1].kind is BREAK:
+            stops.append(at)
     for at, end, _ in [place for place in ends if place[2] & TAKES_BACK][:_MOST_TRIES]:
         if _is_yes(parse, 0, at):
             reading = _rejection(Parse(parse.tokens[end:], parse.language), text)
             return reading if reading and reading.verdict is Meaning.REJECT else None
-    stops = [at for at in places if at > _SHORTEST_REASON and parse.tokens[at - 1].kind is TokenKind.BREAK]
     behind = [(at, end) for at, end, roles in ends if roles & THEREFORE][-_MOST_TRIES:]
     behind += [(at, at) for at in stops[-_MOST_TRIES:] if _orders_a_stop(parse, at)]
     return next((reading for at, end in behind if (reading := _concluded(parse, text, at, end))), None)
@@ -143,7 +176,7 @@ def _concluded(parse: Parse, text: str, at: int, end: int) -> Reading | None:
     if any(parse.longest(i)[1] & _UNDECIDED for i in range(end, last)):
         return None
     stop = at
-    while stop and parse.tokens[stop - 1].kind is TokenKind.BREAK:
+    while stop and parse.tokens[stop - 1].kind is BREAK:
         stop -= 1
     if stop < _SHORTEST_REASON - 1:
         return None
@@ -161,7 +194,7 @@ def _after_turn(parse: Parse) -> Reading | None:
     if end in {NOWHERE, len(parse.tokens)}:
         return None
     rest = Parse(parse.tokens[end:], parse.language)
-    if rest.wordless or CLOSES.issuperset(token.text for token in rest.tokens if token.kind is TokenKind.WORD):
+    if rest.wordless or CLOSES.issuperset(token.text for token in rest.tokens if token.kind is WORD):
         return None
     furthest, yes = rest.covered(0, len(rest.tokens), YES)
     doubt = any(rest.longest(at)[1] & (LATER | HEDGE) for at in range(len(rest.tokens)))
@@ -188,10 +221,11 @@ def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
         furthest, yes = parse.covered(0, end, YES, ALL_OF_THEM)
     if furthest < end or not yes:
         return None
-    if parse.asks_back():
-        return unclear(Doubt.QUESTION)
-    if parse.adds_no_answer() or parse.only_agrees():
-        return None
+    if end > 1:
+        if asks_back(parse):
+            return unclear(Doubt.QUESTION)
+        if adds_no_answer(parse) or only_agrees(parse):
+            return None
     if parse.kinds == _WORDS_ALONE:
         return Reading(Meaning.APPROVE, target=ALL) if everything else _APPROVED
     return _approval_beside_signs(parse, everything=everything)
@@ -200,15 +234,16 @@ def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
 def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
     """Return the reading of a yes whose message also has signs, emoji, mentions or refs.
 
-    Return None if it is no yes. `everything` says that the message means all calls, as in "yes to all".
+    Return None if the message isn't a yes. `everything` says that the message means all calls, as in "yes to all".
     """
-    if parse.holds_idiom():
+    signs = {token.text for token in parse.tokens if token.kind is BREAK} if BREAK in parse.kinds else set()
+    if signs and holds_idiom(parse):
         return None
     if _asks_another(parse):
         return unclear(Doubt.SOMEBODY)
-    if doubt := _whose_words(parse):
+    if doubt := _whose_words(parse, signs):
         return unclear(doubt)
-    if _emoji_beside_others(parse) or _calls(parse):
+    if _emoji_beside_others(parse) or (not signs.isdisjoint(_OPENING_BRACKETS) and _calls(parse)):
         return None
     targets = [ALL] * everything + parse.targets(0, len(parse.tokens))
     if len(targets) > 1:
@@ -218,45 +253,38 @@ def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
 
 def _calls(parse: Parse) -> bool:
     """Return whether a bracket directly follows a word, as in a function call in code: "run(yes)"."""
-    if TokenKind.BREAK not in parse.kinds:
-        return False
     pairs = pairwise(parse.tokens)
-    return any(
-        mark.text in {"(", "["} and mark.start == word.end and word.kind is TokenKind.WORD for word, mark in pairs
-    )
+    return any(mark.text in _OPENING_BRACKETS and mark.start == word.end and word.kind is WORD for word, mark in pairs)
 
 
 def _asks_another(parse: Parse) -> bool:
     """Return whether the message mentions anything except the bot: a person, a time or a place ("@6pm")."""
-    if TokenKind.MENTION not in parse.kinds:
+    if MENTION not in parse.kinds:
         return False
-    mentions = [token.text for token in parse.tokens if token.kind is TokenKind.MENTION]
+    mentions = [token.text for token in parse.tokens if token.kind is MENTION]
     return len(mentions) > 1 or fold(mentions[0]) != f"@{_US}"
 
 
-def _whose_words(parse: Parse) -> Doubt | None:
-    """Return the reason why a yes isn't the person's own, or None if it is.
+def _whose_words(parse: Parse, signs: set[str]) -> Doubt | None:
+    """Return the reason why a yes isn't the person's own, or None if it is. `signs` holds its punctuation.
 
     A yes isn't the person's own in a transcript, and in a message that offers a choice.
     """
-    if _is_transcript(parse):
+    if not signs.isdisjoint(_COLONS) and _is_transcript(parse):
         return Doubt.SPEAKER
-    choice = TokenKind.BREAK in parse.kinds and any(token.text in _OFFERS for token in parse.tokens)
-    return Doubt.CHOICE if choice else None
+    return None if signs.isdisjoint(_OFFERS) else Doubt.CHOICE
 
 
 def _is_transcript(parse: Parse) -> bool:
     """Return whether the message is a line of a transcript, with a speaker's name before a colon: "bot: yes".
 
-    The message is no transcript if one of these is before the colon: the bot's name, which addresses the bot; a yes; or
-    a ref, which names the call.
+    The message isn't a transcript if one of these is before the colon: the bot's name, which addresses the bot; a yes;
+    or a ref, which names the call.
     """
-    if TokenKind.BREAK not in parse.kinds:
-        return False
     texts = [token.text for token in parse.tokens]
     colon = next((at for at, text in enumerate(texts) if text in _COLONS), 0)
     name = range(colon)
-    words = [at for at in name if parse.tokens[at].kind is TokenKind.WORD]
+    words = [at for at in name if parse.tokens[at].kind is WORD]
     if not words or texts[words[-1]] == _US or parse.targets(0, colon):
         return False
     return not any(parse.longest(at)[1] & YES for at in name)
@@ -269,7 +297,7 @@ def _emoji_beside_others(parse: Parse) -> bool:
     """
     if not parse.wordless:
         return False
-    breaks = [i for i, token in enumerate(parse.tokens) if token.kind is TokenKind.BREAK and token.text.strip()]
+    breaks = [i for i, token in enumerate(parse.tokens) if token.kind is BREAK and token.text.strip()]
     apart = any(i == 0 or parse.tokens[i].start > parse.tokens[i - 1].end for i in breaks)
     return apart or any(parse.is_target(at) and not _is_ref(token) for at, token in enumerate(parse.tokens))
 
@@ -287,10 +315,10 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
     if after < end and (_glued(parse, after) or _numbered(parse, after)):
         return None
     runs_on = _runs_on(parse, after)
-    open_clause = runs_on and roles & NO_OPEN and parse.tokens[start].kind is TokenKind.WORD
+    open_clause = runs_on and roles & NO_OPEN and parse.tokens[start].kind is WORD
     if _contradicted(parse, _clause_end(parse, after) if open_clause else after):
         return unclear(Doubt.BOTH)
-    if parse.is_idiom() and parse.covered(after, end, NO) != (end, True):
+    if is_idiom(parse) and parse.covered(after, end, NO) != (end, True):
         return None
     if runs_on and not roles & NO_OPEN and not _may_follow(parse, after):
         return None
@@ -303,9 +331,9 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
 def _runs_on(parse: Parse, at: int) -> bool:
     """Return whether a word directly follows the no, without punctuation between them.
 
-    In scripts that put no blanks between words, a blank counts as punctuation. So does a blank after a Korean sentence.
+    A blank counts as punctuation in scripts that put no blanks between words, and after a Korean sentence.
     """
-    if at == len(parse.tokens) or parse.tokens[at].kind is not TokenKind.WORD:
+    if at == len(parse.tokens) or parse.tokens[at].kind is not WORD:
         return False
     if parse.tokens[at - 1].text in _ENDS_A_SENTENCE and parse.tokens[at].start > parse.tokens[at - 1].end:
         return False
@@ -314,7 +342,7 @@ def _runs_on(parse: Parse, at: int) -> bool:
 
 def _glued(parse: Parse, at: int) -> bool:
     """Return whether a sign other than usual punctuation directly follows the no: "no=yes", "n°"."""
-    return at > 0 and parse.tokens[at].kind is TokenKind.OTHER and parse.tokens[at].start == parse.tokens[at - 1].end
+    return at > 0 and parse.tokens[at].kind is OTHER and parse.tokens[at].start == parse.tokens[at - 1].end
 
 
 def _numbered(parse: Parse, at: int) -> bool:
@@ -324,11 +352,10 @@ def _numbered(parse: Parse, at: int) -> bool:
     """
     dotted = parse.tokens[at].text == "." and at + 1 < len(parse.tokens)
     at += dotted
-    token, closes = (
-        parse.tokens[at],
-        at + 1 + dotted >= parse.end() or parse.role_ends(at + 1, BECAUSE | AND) != NOWHERE,
-    )
-    return token.text.startswith("#") or (token.kind is TokenKind.NUMBER and closes)
+    token = parse.tokens[at]
+    if token.kind is not NUMBER:
+        return token.text.startswith("#")
+    return at + 1 + dotted >= parse.end() or parse.role_ends(at + 1, BECAUSE | AND) != NOWHERE
 
 
 def _head(parse: Parse) -> int:
@@ -340,11 +367,11 @@ def _head(parse: Parse) -> int:
     while at < len(parse.tokens):
         token = parse.tokens[at]
         end, roles = parse.longest(at)
-        if token.sign is Sign.NO or (roles & REFUSES and not roles & (UNCLEAR | LATER)):
+        if (roles & REFUSES and not roles & (UNCLEAR | LATER)) or (token.sign and token.sign is Sign.NO):
             return at
-        if token.kind in {TokenKind.BREAK, TokenKind.MENTION} or parse.is_target(at):
+        if token.kind in _BEFORE_HEAD:
             at += 1
-        elif roles & (POLITE | BEFORE_NO | TURN | CORRECTS | THEREFORE) and not roles & YES:
+        elif roles & _MAY_PRECEDE and not roles & YES:
             at = end
         else:
             return NOWHERE
@@ -352,7 +379,7 @@ def _head(parse: Parse) -> int:
 
 
 def _head_end(parse: Parse, at: int) -> tuple[int, int]:
-    if parse.tokens[at].kind is TokenKind.EMOJI:
+    if parse.tokens[at].kind is EMOJI:
         return at + 1, NO | NO_OPEN
     any_role = 0
     for _, roles in parse.phrases(at):
@@ -375,25 +402,28 @@ def _before_fault(parse: Parse, at: int) -> Match:
 
 
 def _clause_end(parse: Parse, at: int) -> int:
-    return next((i for i in range(at, len(parse.tokens)) if parse.tokens[i].kind is TokenKind.BREAK), len(parse.tokens))
+    while at < len(parse.tokens) and parse.tokens[at].kind is not BREAK:
+        at += 1
+    return at
 
 
 def _may_follow(parse: Parse, at: int) -> bool:
     """Return whether a word directly after the no can begin its reason or be a part of the no."""
     end, roles = parse.longest(at)
-    closes = end == len(parse.tokens) or parse.tokens[end].kind is not TokenKind.WORD
+    closes = end == len(parse.tokens) or parse.tokens[end].kind is not WORD
     return bool(roles & _MAY_FOLLOW_NO or (roles & ALL_OF_THEM and closes))
 
 
 def _contradicted(parse: Parse, at: int) -> bool:
     """Return whether the message also holds a yes: an emoji that means yes, or a whole clause after the no."""
-    if TokenKind.EMOJI in parse.kinds and any(token.sign is Sign.YES for token in parse.tokens):
+    if EMOJI in parse.kinds and any(token.sign is Sign.YES for token in parse.tokens):
         return True
-    if at == len(parse.tokens):
-        return False
-    breaks = [i for i in range(at, len(parse.tokens)) if parse.tokens[i].kind is TokenKind.BREAK]
-    edges = [at - 1, *breaks, len(parse.tokens)]
-    return any(_is_yes(parse, left + 1, right) for left, right in pairwise(edges))
+    while at < len(parse.tokens):
+        stop = _clause_end(parse, at)
+        if at < stop and _is_yes(parse, at, stop):
+            return True
+        at = stop + 1
+    return False
 
 
 def _is_yes(parse: Parse, start: int, end: int) -> bool:
@@ -423,11 +453,13 @@ def _behind_the_no(parse: Parse, start: int, at: int, roles: int) -> int:
     A long clause gives a reason itself: "I don't want that email to go out today, Bob". A fault is its own reason.
     """
     end = len(parse.tokens)
+    if _clause_end(parse, at) == end:
+        return NOWHERE
     order = parse.longest(start)[0] > start + 1 or any(role & NO_OPEN for _, role in parse.phrases(start))
     found = NOWHERE
     for _ in range(_MOST_TRIES):
         stop = _clause_end(parse, at)
-        behind = next((i for i in range(stop, end) if parse.tokens[i].kind is not TokenKind.BREAK), end)
+        behind = next((i for i in range(stop, end) if parse.tokens[i].kind is not BREAK), end)
         says_no = bool(roles & NO) if stop == at else parse.covered(at, stop, NO, BEFORE_NO) == (stop, True)
         short = order and at < stop <= start + _LONGEST_NO and not roles & FAULT
         more = parse.covered(behind, end, NO, BEFORE_NO | ALL_OF_THEM | LATER)[0] < end
@@ -444,11 +476,10 @@ def _target(parse: Parse, start: int, end: int) -> str | None:
     named = parse.targets(0, end)
     if named:
         return named[0]
-    everything = any(
-        parse.longest(at)[1] & ALL_OF_THEM and not _inside_a_no(parse, start, at)
-        for at in range(min(end, len(parse.tokens)))
-    )
-    return ALL if everything else None
+    for at in range(min(end, len(parse.tokens))):
+        if parse.longest(at)[1] & ALL_OF_THEM and not _inside_a_no(parse, start, at):
+            return ALL
+    return None
 
 
 def _inside_a_no(parse: Parse, start: int, at: int) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, cached_property, partial
 
 from hitl.replies import data
 from hitl.replies.automaton import Phrases
@@ -22,7 +22,7 @@ _PLAIN = re.compile(r"[^()\[\]|<>]+\Z")
 _SHORTEST_BARE = 3
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Language:
     """The words in the file of one language, and other spellings of these words."""
 
@@ -30,7 +30,7 @@ class Language:
     vocabulary: frozenset[str]
     spellings: Mapping[str, str]
 
-    @property
+    @cached_property
     def phrases(self) -> Phrases:
         """The phrases of the language. They are built at the first use."""
         return _graph(self.code)

@@ -2,15 +2,18 @@
 
 import re
 from functools import cache
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from hitl.outcomes import Doubt
+from hitl.records import replace
 from hitl.replies import data
 from hitl.replies.templates import phrases
 
-_BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
-_HIDDEN = re.compile("(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f]")
-_STRUCK = re.compile("[\u0334-\u0338\u20d2\u20d3\u20e5]")
+#: Characters that change the direction of text, and invisible characters outside of a flag's emoji.
+_HIDDEN = re.compile("[\u202a-\u202e\u2066-\u2069]|(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f]")
+#: Those, and the characters that strike letters out. One search excludes most texts.
+_DECEPTIVE = re.compile(f"{_HIDDEN.pattern}|[\u0334-\u0338\u20d2\u20d3\u20e5]")
 _QUOTED = re.compile(r"[ \t]*(?:>(?![:=]?[()])|&gt;|\u203a ).*")
 _HEADER = re.compile(
     r"[ \t]*(?:(?:On|Am|Le|El|Il|Em|Op|Den|W dniu|Dnia) .{4,200}(?:wrote|schrieb.*|a \u00e9crit|escribi\u00f3"
@@ -56,13 +59,14 @@ _BEFORE_CLOSING = re.compile("\n|[.,!\u3002][ \t]")
 _MAY_QUOTE = frozenset({">", "&", "\u203a"})
 
 
-class OwnWords(NamedTuple):
+class OwnWords(Struct, frozen=True):
     """The author's own words in a message, and facts that make a yes in it doubtful.
 
-    `text` is the message with blanks in place of all words that aren't the author's own, so it has the same length.
-    `trick` is set if deceptive characters were found (hidden or struck). `quoted` says whether quoted lines were
-    removed. `signature` holds the words of the signature. `around` says that own words are on both sides of a
-    quotation, or directly above it.
+    - `text` is the message with blanks in place of all words that aren't the author's own, so it has the same length.
+    - `trick` is set if deceptive characters were found (hidden or struck).
+    - `quoted` says whether quoted lines were removed.
+    - `signature` holds the words of the signature.
+    - `around` says that own words are on both sides of a quotation, or directly above it.
     """
 
     text: str
@@ -75,7 +79,7 @@ class OwnWords(NamedTuple):
 def own_words(text: str) -> OwnWords:
     """Return the author's own words, with blanks in place of quoted lines and the signature of a mail."""
     if "\n" not in text and text.lstrip()[:1] not in _MAY_QUOTE:
-        return OwnWords(text, _trick(text))
+        return OwnWords(text, None if text.isascii() else _trick(text))
     lines = _LINE.findall(text)
     end = _signature_start(lines)
     rest = lines[end:]
@@ -113,7 +117,8 @@ def without_closing(message: OwnWords) -> OwnWords:
         if text[:start].rstrip(" \t").endswith(",") and not name.strip()[:1].isupper():
             continue
         if text[:start].strip() and len(lines) <= _MOST_SIGNATURE_LINES and _is_name(lines):
-            return message._replace(text=text[:start] + " " * (len(text) - start), signature=name + message.signature)
+            blank = " " * (len(text) - start)
+            return replace(message, text=text[:start] + blank, signature=name + message.signature)
     return message
 
 
@@ -130,7 +135,12 @@ def _closing() -> re.Pattern[str]:
 
 
 def _any(formulas: list[str]) -> str:
-    return "|".join(map(re.escape, sorted(set(formulas), key=len, reverse=True)))
+    """Return a pattern for all formulas. It compares each first letter once, because most texts hold no formula."""
+    longest_first = sorted(set(formulas), key=len, reverse=True)
+    rests: dict[str, list[str]] = {}
+    for formula in longest_first:
+        rests.setdefault(formula[0], []).append(re.escape(formula[1:]))
+    return "|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in rests.items())
 
 
 def _around(kept: list[str], lines: list[str]) -> bool:
@@ -144,11 +154,9 @@ def _around(kept: list[str], lines: list[str]) -> bool:
 
 
 def _trick(text: str) -> Doubt | None:
-    if text.isascii():
+    if not _DECEPTIVE.search(text):
         return None
-    if _BIDI.search(text) or _HIDDEN.search(text):
-        return Doubt.HIDDEN
-    return Doubt.STRUCK if _STRUCK.search(text) else None
+    return Doubt.HIDDEN if _HIDDEN.search(text) else Doubt.STRUCK
 
 
 def _unquoted(line: str) -> str:

@@ -1,81 +1,75 @@
 """Finds the phrases of one language in a message, with their roles: yes, no, politeness and so on."""
 
-from hitl.replies.automaton import Match, Phrases
+from hitl.replies.automaton import Match, Matches, Phrases
 from hitl.replies.emoji import Sign
 from hitl.replies.lexicon import Language, asking, polite_anywhere
 from hitl.replies.phrase_roles import (
     ADDRESSES,
     AND,
     BEFORE_TARGET,
-    DENIES,
     NO,
     OPENS,
-    ORDERS,
     POLITE,
     REFUSES,
     REMARK,
     STATES,
-    TAG,
     UNCLEAR,
     YES,
 )
-from hitl.replies.tokens import Token, TokenKind
+from hitl.replies.tokens import BREAK, MENTION, TARGET, WORD, Token, TokenKind
 
 NOWHERE = -1
-_COMMAS = frozenset(",\u3001\uff0c\u060c")
-#: The signs that may be inside an idiom. The dash and the colon aren't here, because after a no they introduce a
-#: reason.
-_PAUSES = _COMMAS | frozenset(".!\u2026\u3002\uff01")
+#: The signs that may be inside a phrase: people set commas as they speak, and mail programs break long lines.
+COMMAS = frozenset({*",\u3001\uff0c\u060c", "\n", "\r\n"})
 #: The highest number of words in a phrase that addresses somebody ("Hi").
 _LONGEST_ADDRESS = 3
-#: The highest number of words in a tag at the end of a reply ("ok, vero").
-_LONGEST_TAG = 4
-#: After a statement or "I changed my mind", one of these words may only end the sentence, and is no yes then: "they are
-#: merged, ok".
-CLOSES = frozenset({"ok", "okay", "okey"})
-#: The fewest words of a yes that may have a statement beside it. In scripts without spaces each word is one sign.
-_LEAST_YES = 2
-_LEAST_YES_SIGNS = 3
 _BESIDE = POLITE | BEFORE_TARGET
 _NEVER_DECIDES = UNCLEAR | OPENS | REMARK
-_STANDS = frozenset({TokenKind.BREAK, TokenKind.MENTION, TokenKind.TARGET})
+_STANDS = frozenset({BREAK, MENTION, TARGET})
 
 
 class Parse:
     """One message in one language: its tokens, its words as the language's file spells them, and its phrases.
 
-    Phrases are found when they are first asked for.
+    `whole` says whether the language knows all words. `graph` finds the language's phrases in any list of words. The
+    phrases of the message are found when they are first asked for.
     """
 
-    __slots__ = ("_found", "_graph", "kinds", "language", "tokens", "wordless", "words")
+    __slots__ = ("_found", "graph", "kinds", "language", "tokens", "whole", "wordless", "words")
 
     def __init__(self, tokens: list[Token], language: Language) -> None:
         """Look up each word of the message in the language."""
+        kinds: set[TokenKind] = set()
+        words: list[str | None] = []
+        vocabulary = language.vocabulary
+        whole = True
+        for kind, text, _, _, _ in tokens:
+            kinds.add(kind)
+            word = (text if text in vocabulary else language.known(text)) if kind is WORD else None
+            if word is None and kind is WORD:
+                whole = False
+            words.append(word)
+        self.whole = whole
         self.tokens = tokens
         self.language = language
-        self.kinds: set[TokenKind] = set()
-        self.words: list[str | None] = []
-        vocabulary = language.vocabulary
-        for kind, text, _, _, _ in tokens:
-            self.kinds.add(kind)
-            word = kind is TokenKind.WORD
-            self.words.append((text if text in vocabulary else language.known(text)) if word else None)
-        self.wordless = TokenKind.WORD not in self.kinds
-        self._graph: Phrases = language.phrases
-        self._found: list[tuple[Match, ...] | None] = [None] * len(tokens)
+        self.kinds = kinds
+        self.words = words
+        self.wordless = WORD not in kinds
+        self.graph: Phrases = language.phrases
+        self._found: list[Matches] = []
 
-    def phrases(self, at: int) -> tuple[Match, ...]:
+    def _find(self) -> list[Matches]:
+        """Find the phrases at all tokens together, because nearly every message needs most of them."""
+        self._found = self.graph.found(self.words, range(len(self.words)))
+        return self._found
+
+    def phrases(self, at: int) -> Matches:
         """Return (end, roles) of each phrase that begins at a token. The longest phrase comes last."""
-        found = self._found[at]
-        if found is None:
-            found = self._found[at] = self._graph.matches(self.words, at)
-        return found
+        return (self._found or self._find())[at]
 
     def longest(self, at: int) -> Match:
         """Return (end, roles) of the longest phrase that begins at a token. Without such a phrase, return (`at`, 0)."""
-        found = self._found[at]
-        if found is None:
-            found = self.phrases(at)
+        found = (self._found or self._find())[at]
         return found[-1] if found else (at, 0)
 
     def role_ends(self, at: int, roles: int) -> int:
@@ -87,12 +81,22 @@ class Parse:
         return end if played & roles else NOWHERE
 
     def met(self) -> int:
-        """Return the roles of all phrases that were found so far, as one set of bits."""
+        """Return the roles of all phrases in the message, as one set of bits."""
         met = 0
-        for found in self._found:
-            for _, roles in found or ():
+        for found in self._found or self._find():
+            for _, roles in found:
                 met |= roles
         return met
+
+    def holds(self, roles: int) -> bool:
+        """Return whether one of the longest phrases that follow each other in the message has one of the roles."""
+        at = 0
+        while at < len(self.tokens):
+            end, found = self.longest(at)
+            if found & roles:
+                return True
+            at = max(end, at + 1)
+        return False
 
     def known(self) -> int:
         """Return the number of words of the message that the language knows."""
@@ -100,7 +104,7 @@ class Parse:
 
     def is_target(self, at: int) -> bool:
         """Return whether a token names a call by its ref or by another system's id."""
-        return self.tokens[at].kind is TokenKind.TARGET
+        return self.tokens[at].kind is TARGET
 
     def covered(self, start: int, end: int, core: int, also: int = 0) -> tuple[int, bool]:
         """Cover the tokens from `start` to `end` with phrases that follow each other without gaps.
@@ -117,7 +121,12 @@ class Parse:
             if at not in reach:
                 continue
             furthest = at
-            for stop, decides in self._steps(at, core, allowed):
+            kind = self.tokens[at].kind
+            if kind in _STANDS:
+                reach[at + 1] = reach.get(at + 1, False) or reach[at]
+                continue
+            steps = self._steps(at, core, allowed) if kind is WORD else self._emoji_steps(at, core)
+            for stop, decides in steps:
                 if stop <= end:
                     reach[stop] = reach.get(stop, False) or bool(decides) or (decides is not None and reach[at])
         return (end, reach[end]) if end in reach else (furthest, reach[furthest])
@@ -125,117 +134,19 @@ class Parse:
     def end(self) -> int:
         """Return the number of tokens without the punctuation at the end of the message."""
         end = len(self.tokens)
-        while end and self.tokens[end - 1].kind is TokenKind.BREAK:
+        while end and self.tokens[end - 1].kind is BREAK:
             end -= 1
         return end
 
-    def asks_back(self) -> bool:
-        """Return whether the message ends with a yes and a tag that asks for a confirmation: "ok, vero".
-
-        If the tag is the end of a longer phrase, it asks nothing: "sí, es verdad". The longer phrase may contain
-        punctuation.
-        """
-        end = self.end()
-        return any(self._is_tag(at, end) for at in range(max(1, end - _LONGEST_TAG), end))
-
-    def _is_tag(self, at: int, end: int) -> bool:
-        if not any(stop == end and roles & TAG for stop, roles in self.phrases(at)):
-            return False
-        before = self._without_stops(0, at)
-        words = before + self._without_stops(at, end)
-        phrases = (found[-1] for i in range(len(before)) if (found := self._graph.matches(words, i)))
-        longer = any(stop > len(before) and not roles & UNCLEAR for stop, roles in phrases)
-        return not longer and self.covered(0, at, YES) == (at, True)
-
-    def adds_no_answer(self) -> bool:
-        """Return whether the message is a yes and then one phrase that is no answer.
-
-        Another phrase may join the two parts, as "yes you can" does in "yes you can approve it". The message then still
-        counts as a yes and a phrase that is no answer, as if a comma were between them.
-        """
-        end = self.end()
-        return any(self._answers_nothing(stop, end) for stop, roles in self.phrases(0) if roles & YES)
-
-    def only_agrees(self) -> bool:
-        """Return whether a short yes comes before a statement: "yes, they are merged", "yes, I checked it".
-
-        Such a yes may only agree with the statement. An order counts ("delete them, they are merged"), and so do a
-        longer yes and a yes behind the statement, except an "ok", which may only close it.
-        """
-        if not self.met() & STATES:
-            return False
-        at, states, least, words = 0, False, 0, 0
-        while at < len(self.tokens):
-            end, roles = self.longest(at)
-            if roles & STATES:
-                states = True
-            elif roles & YES:
-                if roles & ORDERS or (states and self.tokens[at].text not in CLOSES):
-                    return False
-                words += end - at
-                least = max(least, _LEAST_YES if len(self.tokens[at].text) > 1 else _LEAST_YES_SIGNS)
-            at = max(end, at + 1)
-        return states and words < least
-
-    def _answers_nothing(self, at: int, end: int) -> bool:
-        if at > end - 2 or self.tokens[at].start == self.tokens[at - 1].end:
-            return False
-        stop, roles = self.longest(at)
-        return stop == end and bool(roles & UNCLEAR) and not roles & (POLITE | REFUSES | DENIES)
-
-    def _without_stops(self, start: int, end: int) -> list[str | None]:
-        kept = (i for i in range(start, end) if self.tokens[i].kind is not TokenKind.BREAK)
-        return [self.words[i] for i in kept]
-
-    def holds_idiom(self) -> bool:
-        """Return whether the message, without its commas, holds an idiom that is no answer ("yeah, right") and no yes.
-
-        A phrase that is no answer and holds "please" is a request to others. Such a request doesn't count as a yes.
-        """
-        if TokenKind.BREAK not in self.kinds:
-            return False
-        words = self._without_commas()
-        at, idiom, agrees = 0, False, False
-        while at < len(words):
-            found = self._graph.matches(words, at)
-            if len(found) > 1 and self._runs_on(words, at, found[-1][0]):
-                found = found[:-1]
-            start = at
-            at, roles = found[-1] if found else (at + 1, 0)
-            if roles & UNCLEAR and not roles & POLITE and not asking().isdisjoint(words[start:at]):
-                roles &= ~YES
-            idiom |= bool(roles & UNCLEAR and (roles & OPENS or not roles & (YES | POLITE)))
-            agrees |= bool(roles & YES)
-        return idiom and not agrees
-
-    def is_idiom(self) -> bool:
-        """Return whether the whole message, without its punctuation, is an idiom that is no answer: "no... wait"."""
-        if TokenKind.BREAK not in self.kinds:
-            return False
-        stops = [token.text in _PAUSES for token in self.tokens]
-        words = [word for word, stop in zip(self.words, stops, strict=True) if not stop]
-        found = self._graph.matches(words, 0)
-        return bool(found) and found[-1][0] == len(words) and found[-1][1] & (UNCLEAR | REFUSES | DENIES) == UNCLEAR
-
-    def _without_commas(self) -> list[str | None]:
-        """Return the words of the message without its commas. Return [] if there is no comma."""
-        commas = [token.text in _COMMAS for token in self.tokens]
-        return [word for word, comma in zip(self.words, commas, strict=True) if not comma] if any(commas) else []
-
-    def _runs_on(self, words: list[str | None], start: int, end: int) -> bool:
-        """Return whether a phrase begins inside the phrase from `start` to `end` and ends after it.
-
-        An example is "no worries" in "yes, no worries".
-        """
-        inner = (self._graph.matches(words, at) for at in range(start + 1, end))
-        return any(found and found[-1][0] > end for found in inner)
-
     def targets(self, start: int, end: int) -> list[str]:
         """Return the different refs among the tokens from `start` to `end`, in their order."""
-        if TokenKind.TARGET not in self.kinds:
+        if TARGET not in self.kinds:
             return []
-        names = (self.tokens[i].text for i in range(start, end) if self.is_target(i))
-        return list({name.casefold(): name for name in names}.values())
+        names: dict[str, str] = {}
+        for token in self.tokens[start:end]:
+            if token.kind is TARGET:
+                names[token.text.casefold()] = token.text
+        return list(names.values())
 
     def cuts(self) -> list[int]:
         """Return the indexes of the tokens at which answers to different calls begin.
@@ -252,7 +163,7 @@ class Parse:
                 found.append(start)
         return found
 
-    def _politely_unclear(self, at: int, found: tuple[Match, ...]) -> bool:
+    def _politely_unclear(self, at: int, found: Matches) -> bool:
         """Return whether the longest phrase ends with a polite word, and the words before it are no answer.
 
         An example is "okay so please".
@@ -264,14 +175,14 @@ class Parse:
     def _polite_behind(self) -> bool:
         """Return whether only polite words follow the emoji at the start: "👍👍 thanks"."""
         first = next((at for at, token in enumerate(self.tokens) if token.sign is not Sign.YES), 0)
-        stops = [token.text.strip() for token in self.tokens if token.kind is TokenKind.BREAK]
+        stops = [token.text.strip() for token in self.tokens if token.kind is BREAK]
         return all(stop in {"", ",", ".", "!"} for stop in stops) and self.covered(first, len(self.tokens), 0)[
             0
         ] == len(self.tokens)
 
     def _after_and(self, at: int) -> int:
         after = max(self.role_ends(at, AND), at)
-        return after if after > at or self.tokens[at - 1].kind is TokenKind.BREAK else len(self.tokens)
+        return after if after > at or self.tokens[at - 1].kind is BREAK else len(self.tokens)
 
     def introduces(self, end: int) -> bool:
         """Return whether a ref, or a phrase that introduces a ref, begins at the token `end`."""
@@ -289,40 +200,44 @@ class Parse:
         return text in polite_anywhere() or text in asking()
 
     def _steps(self, at: int, core: int, allowed: int) -> list[tuple[int, bool | None]]:
-        """Return the steps that `covered` can take from a token: the end of each phrase, and its effect.
+        """Return the steps that `covered` can take from a word: the end of each phrase, and its effect.
 
         The effect is True if the phrase decides, False if it doesn't, and None if it takes back a yes before it. A
         phrase that introduces a ref can be a step only if a ref follows it.
         """
-        token = self.tokens[at]
-        if token.kind is TokenKind.WORD:
-            found = self.phrases(at)
-            end, roles = found[-1] if found else (at, 0)
-            if (roles & UNCLEAR and not _may_stand(roles, core)) or (
-                len(found) > 1 and found[-2][1] & UNCLEAR and self._politely_unclear(at, found)
-            ):
-                return []
-            if roles & _NEVER_DECIDES and not roles & allowed & REMARK:
-                return [(end, None if roles & OPENS & ~allowed else False)]
-            steps: list[tuple[int, bool | None]] = []
-            for end, roles in found:
-                plays = roles & allowed
-                if plays & ~BEFORE_TARGET or (plays and self.introduces(end)):
-                    decides = bool(roles & core)
-                    steps.append((end, decides and not (at and end <= at + 2 and self._is_name(at, end))))
-            return steps
-        if token.kind is TokenKind.EMOJI:
-            same = (token.sign is Sign.YES and core & YES) or (token.sign is Sign.NO and core & NO)
-            if same:
-                return [(at + 1, self.wordless or (at == 0 and self._polite_behind()))]
-            return [(at + 1, False)] if token.sign is Sign.WITH and not self.wordless else []
-        return [(at + 1, False)] if token.kind in _STANDS or self.is_target(at) else []
+        found = self.phrases(at)
+        if not found:
+            return []
+        end, roles = found[-1]
+        if (roles & UNCLEAR and not _may_stand(roles, core)) or (
+            len(found) > 1 and found[-2][1] & UNCLEAR and self._politely_unclear(at, found)
+        ):
+            return []
+        if roles & _NEVER_DECIDES and not roles & allowed & REMARK:
+            return [(end, None if roles & OPENS & ~allowed else False)]
+        steps: list[tuple[int, bool | None]] = []
+        for end, roles in found:
+            plays = roles & allowed
+            if plays & ~BEFORE_TARGET or (plays and self.introduces(end)):
+                decides = bool(roles & core)
+                steps.append((end, decides and not (at and end <= at + 2 and self._is_name(at, end))))
+        return steps
+
+    def _emoji_steps(self, at: int, core: int) -> list[tuple[int, bool | None]]:
+        """Return the step that `covered` can take from an emoji, as `_steps` does for a word.
+
+        Other tokens without a word, such as numbers, have no step.
+        """
+        sign = self.tokens[at].sign
+        if (sign is Sign.YES and core & YES) or (sign is Sign.NO and core & NO):
+            return [(at + 1, self.wordless or (at == 0 and self._polite_behind()))]
+        return [(at + 1, False)] if sign is Sign.WITH and not self.wordless else []
 
 
 def _may_stand(roles: int, core: int) -> bool:
     """Return whether a phrase that is no answer may still be beside an answer, such as "no problem" beside a yes.
 
     The language files list praise under both "beside yes" and "no answer". So praise may be beside a yes. But praise
-    alone is no yes, even if the files also list the same words as a yes.
+    alone isn't a yes, even if the files also list the same words as a yes.
     """
     return bool(roles & POLITE and (core & YES or not roles & core))

@@ -1,7 +1,8 @@
 """Reads a reply: finds the person's own words, and then a language in which these words are an answer."""
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from hitl.outcomes import Doubt, fact
 from hitl.records import replace
@@ -10,14 +11,17 @@ from hitl.replies.formatting import marked, without_quotes
 from hitl.replies.grammar import answers
 from hitl.replies.mixed import mixed
 from hitl.replies.model import ALL, Meaning, Reading, Span, SpanKind, unclear
+from hitl.replies.no_answers import asks_back, holds_idiom
 from hitl.replies.normalise import OwnWords, around, own_words, without_closing
 from hitl.replies.parse import Parse
 from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, QUESTION, REFUSES, REMARK, UNCLEAR, YES
 from hitl.replies.scripts import scripts
 from hitl.replies.spelling import fold
-from hitl.replies.tokens import Token, TokenKind, tokenise
+from hitl.replies.tokens import BREAK, NUMBER, TARGET, WORD, Token, tokenise
 
 _FIRST = "en"
+#: Two meanings get their own names here, because Python 3.11 takes ten times as long to look up a member of an enum.
+_APPROVE, _UNCLEAR = Meaning.APPROVE, Meaning.UNCLEAR
 #: Another code of a language -> the code that the language files use (ISO 639). Platforms still send the older codes.
 _SAME_LANGUAGE = {"tl": "fil", "no": "nb", "nn": "nb", "iw": "he", "in": "id"}
 _JOINS = frozenset({",", ":", "\u060c", "\uff0c", "\uff1a"})
@@ -26,8 +30,8 @@ _ENDS_A_NO = _JOINS | frozenset(".!-\u2013\u2014\u3002\uff01")
 _COMMAS = frozenset(",\u060c\u3001\uff0c")
 #: If a message ends with one of these signs after a yes, more words may follow, and those may be a condition.
 _ANNOUNCES = _COMMAS | frozenset(":;-\u2010\u2011\u2012\u2013\u2014\u2015\u061b\uff1a\uff1b")
-_PLAIN = frozenset({TokenKind.WORD, TokenKind.BREAK, TokenKind.TARGET})
-_IN_A_REASON = _PLAIN | {TokenKind.NUMBER}
+_PLAIN = frozenset({WORD, BREAK, TARGET})
+_IN_A_REASON = _PLAIN | {NUMBER}
 _HESITATES = CONDITION | QUESTION | LATER | HEDGE
 _SAYS_SOMETHING = YES | REFUSES | CONDITION | QUESTION | LATER | HEDGE
 
@@ -39,7 +43,7 @@ _NOT_A_NUMBER = "NaN"
 _NO_REFS: frozenset[str] = frozenset()
 
 
-class _Asked(NamedTuple):
+class _Asked(Struct, frozen=True):
     """The arguments of `read`."""
 
     text: str
@@ -66,7 +70,7 @@ def read(
     plain = without_quotes(text, spans) if spans else text
     message = own_words(plain)
     if plain is not text and around(plain, text):
-        message = message._replace(around=True)
+        message = replace(message, around=True)
     readings = _read(asked, message)
     if "\n" in text or not _bare(readings):
         shorter = without_closing(message)
@@ -84,9 +88,8 @@ def _without_names(asked: _Asked, message: OwnWords) -> list[Reading]:
     text = names.unsigned(message.text)
     found = names.greeted(text)
     text = found.text if found else text
-    readings = _read(asked, message._replace(text=text)) if text != message.text else []
-    approves = Meaning.APPROVE in [reading.verdict for reading in readings]
-    return [unclear(Doubt.SOMEBODY)] if found and approves and _asks_the_greeted(found.rest) else readings
+    readings = _read(asked, replace(message, text=text)) if text != message.text else []
+    return [unclear(Doubt.SOMEBODY)] if found and _approves(readings) and _asks_the_greeted(found.rest) else readings
 
 
 def _asks_the_greeted(words: str) -> bool:
@@ -114,7 +117,7 @@ def _read(asked: _Asked, message: OwnWords) -> list[Reading]:
     if message.signature and _decides(message.signature, _spoken(tokens, _own(asked.language))):
         return [unclear(Doubt.SIGNATURE)]
     readings = _understood(tokens, asked.language, asked.text)
-    if Meaning.APPROVE in [reading.verdict for reading in readings]:
+    if _approves(readings):
         doubt = _not_ours(asked, message, readings, mentions=mentions)
         if not doubt and not message.signature and _breaks_off(tokens):
             doubt = Doubt.UNFINISHED
@@ -140,7 +143,7 @@ def _breaks_off(tokens: list[Token]) -> bool:
 
     A comma after a blank announces nothing, because transcripts of speech end with such a comma.
     """
-    if tokens[-1].kind is not TokenKind.BREAK:
+    if tokens[-1].kind is not BREAK:
         return False
     end = next((at for at in range(len(tokens) - 1, 0, -1) if tokens[at].text.strip()), 0)
     last = tokens[end]
@@ -149,7 +152,7 @@ def _breaks_off(tokens: list[Token]) -> bool:
 
 def _bare(readings: list[Reading]) -> bool:
     """Return whether the message was understood and none of its answers holds a reason."""
-    return not [reading for reading in readings if reading.verdict is Meaning.UNCLEAR or reading.reason]
+    return not [reading for reading in readings if reading.verdict is _UNCLEAR or reading.reason]
 
 
 def verdict(readings: Sequence[Reading]) -> Reading:
@@ -162,8 +165,8 @@ def verdict(readings: Sequence[Reading]) -> Reading:
 def _decides(signature: str, spoken: Collection[str]) -> bool:
     """Return whether a signature holds words that could change the answer.
 
-    In the languages `spoken` in the message, a yes, a no and a word of doubt count. In other languages only a no
-    counts, because names are other words there: Kim means "who" in Turkish.
+    In the languages `spoken` in the message, a yes, a no and a word of doubt count. In other languages, only a no could
+    change it, because names are other words there: Kim means "who" in Turkish.
     """
     tokens = tokenise(signature)
     for code in {*_languages(tokens), *spoken}:
@@ -200,25 +203,23 @@ def _understood(tokens: list[Token], language: str | None, text: str) -> list[Re
     neither gives an answer, the languages that have the most words are tried. If they have all words, all of them must
     agree. If they have only some of the words, only the first of these languages is tried.
     """
-    texts = _words(tokens)
-    if _spelled_out(texts):
+    if _spelled_out(tokens):
         return [unclear(Doubt.SPELLED)]
     own = _own(language)
-    words = len(texts)
     for code in (own, _FIRST) if own and own in lexicon.all_codes() else (_FIRST,):
         parse = Parse(tokens, lexicon.load(code))
-        if parse.known() == words and (code == own or not _contested(parse)):
+        if parse.whole and (code == own or not _contested(parse)):
             readings = answers(parse, text)
-            if _tells(readings) or code == _FIRST or _holds(parse, _HESITATES | UNCLEAR):
+            if _tells(readings) or code == _FIRST or parse.holds(_HESITATES | UNCLEAR):
                 return readings
     codes = _languages(tokens) or [_FIRST]
     first, *others = [own] if own in codes else codes
     if first != parse.language.code:
         parse = Parse(tokens, lexicon.load(first))
-    whole = parse.known() == words
+    whole = parse.whole
     parses = [parse, *(Parse(tokens, lexicon.load(code)) for code in others if whole)]
     readings = _agreed(parses, text)
-    if not whole and not _holds(parse, _HESITATES | REFUSES) and (reading := mixed(tokens)):
+    if not whole and not parse.holds(_HESITATES | REFUSES) and (reading := mixed(tokens)):
         return [unclear(Doubt.DIFFERS)] if _disputed(parse, language, text) else [reading]
     if not whole and not _tells(readings) and (reading := _foreign_no(parse, own, text)):
         return [reading]
@@ -236,11 +237,14 @@ def _own(language: str | None) -> str:
 def _disputed(parse: Parse, language: str | None, text: str) -> bool:
     """Return whether languages disagree about the words that this language doesn't know: "jo" in "thank you, jo"."""
     pairs = zip(parse.tokens, parse.words, strict=True)
-    rest = [token for token, word in pairs if word is None and token.kind is TokenKind.WORD]
+    rest = [token for token, word in pairs if word is None and token.kind is WORD]
     return 0 < len(rest) < len(parse.tokens) and _understood(rest, language, text)[0].doubt == Doubt.DIFFERS
 
 
-def _spelled_out(words: list[str]) -> bool:
+def _spelled_out(tokens: list[Token]) -> bool:
+    if tokens and tokens[0].kind is WORD and len(tokens[0].text) > 1:
+        return False
+    words = _words(tokens)
     return (
         len(words) > 1
         and len(words[0]) == 1 == max(map(len, words))
@@ -271,7 +275,7 @@ def _with_unmeasured(
         return [unclear(Doubt.DIFFERS)]
     if ((_tells(readings) or whole) and own not in found) or not all(token.kind in _PLAIN for token in tokens):
         return readings
-    targets = [token.text for token in tokens if token.kind is TokenKind.TARGET]
+    targets = [token.text for token in tokens if token.kind is TARGET]
     code = own if own in found else min(found)
     why = fact(Doubt.UNMEASURED, said=code)
     return [Reading(said.pop(), target=targets[0] if targets else None, why=why)]
@@ -286,9 +290,9 @@ def _unmeasured_signs(tokens: list[Token]) -> dict[str, Meaning]:
 def _unmeasured_no(tokens: list[Token], own: str, text: str) -> Reading | None:
     """Return the reading of a no in a language without a file, with a reason after a comma or a colon.
 
-    The words before the comma or colon must be a no and nothing more. Return None if they aren't, if the words after it
-    are also an answer in a language without a file, or if the message holds anything except words, punctuation and
-    refs.
+    The words before the comma or colon must be a no and nothing more. Otherwise return None. Also return None if the
+    words after the comma or colon are an answer too, in a language without a file. Also return None if the message
+    holds anything except words, punctuation and refs.
     """
     stop = next((at for at, token in enumerate(tokens) if token.text in _JOINS), 0)
     if not stop or stop + 1 == len(tokens) or not _unmeasured_signs(tokens[:stop]):
@@ -308,24 +312,24 @@ def _foreign_no(parse: Parse, own: str, text: str) -> Reading | None:
     word of the no, and must find no yes, doubt or question in the reason. Return None for all other messages.
     """
     tokens = parse.tokens
-    stop = next((at for at, token in enumerate(tokens) if token.kind is TokenKind.BREAK), 0)
+    stop = next((at for at, token in enumerate(tokens) if token.kind is BREAK), 0)
     if not 0 < stop < len(tokens) - 1 or not parse.kinds <= _IN_A_REASON:
         return None
     if any(parse.words[:stop]) or (tokens[stop].text not in _ENDS_A_NO and tokens[stop].text.strip()):
         return None
-    if _holds(parse, YES | QUESTION | LATER | HEDGE):
+    if parse.holds(YES | QUESTION | LATER | HEDGE):
         return None
     said = _understood(tokens[:stop], own, text)[0]
     if said.verdict is not Meaning.REJECT or said.reason or said.why:
         return None
-    behind = next((at for at in range(stop, len(tokens)) if tokens[at].kind is not TokenKind.BREAK), stop)
+    behind = next((at for at in range(stop, len(tokens)) if tokens[at].kind is not BREAK), stop)
     rest = _understood(tokens[behind:], own, text)[0]
     twice = rest.verdict is Meaning.REJECT and not rest.reason
     return said if twice else replace(said, reason=text[tokens[behind].start : tokens[-1].end].strip())
 
 
 def _words(tokens: list[Token]) -> list[str]:
-    return [token.text for token in tokens if token.kind is TokenKind.WORD]
+    return [token.text for token in tokens if token.kind is WORD]
 
 
 def _agreed(parses: list[Parse], text: str) -> list[Reading]:
@@ -345,7 +349,7 @@ def _agreed(parses: list[Parse], text: str) -> list[Reading]:
     if Meaning.APPROVE in verdicts:
         contested = any(map(_contested, parses)) and not all(map(_agrees, others))
         hesitated = sentence and any(_agrees(parse) and _hesitates(parse) for parse in others)
-        asked_back = any(parse.asks_back() for parse in others)
+        asked_back = any(asks_back(parse) for parse in others)
         doubted = contested or hesitated or asked_back or any(map(_refuses, others))
     else:
         doubted = any(_in_doubt(parse) for parse in others)
@@ -366,29 +370,24 @@ def _refuses(parse: Parse) -> bool:
     A no, a remark, or an idiom that is no answer contradicts the yes. Any other phrase of the section "no answer"
     contradicts the yes only if this language finds no yes in the message.
     """
-    return _holds(parse, REFUSES | REMARK) or parse.holds_idiom() or (_holds(parse, UNCLEAR) and not _agrees(parse))
+    return parse.holds(REFUSES | REMARK) or holds_idiom(parse) or (parse.holds(UNCLEAR) and not _agrees(parse))
 
 
 def _in_doubt(parse: Parse) -> bool:
     """Return whether a language finds an unsure phrase of several words ("chyba tak") and no rejection."""
     phrases = ((at, *parse.longest(at)) for at in range(len(parse.tokens)))
     unsure = any(roles & (UNCLEAR | HEDGE) and end > at + 1 for at, end, roles in phrases)
-    return unsure and not _holds(parse, REFUSES)
+    return unsure and not parse.holds(REFUSES)
 
 
 def _agrees(parse: Parse) -> bool:
-    return _holds(parse, YES)
+    return parse.holds(YES)
 
 
-def _holds(parse: Parse, roles: int) -> bool:
-    at = 0
-    while at < len(parse.tokens):
-        end, found = parse.longest(at)
-        if found & roles:
-            return True
-        at = max(end, at + 1)
-    return False
+def _approves(readings: list[Reading]) -> bool:
+    return _APPROVE in [reading.verdict for reading in readings]
 
 
 def _tells(readings: list[Reading]) -> bool:
-    return Meaning.UNCLEAR not in [reading.verdict for reading in readings]
+    """Return whether a message was understood. Of several readings, none is unclear."""
+    return readings[0].verdict is not _UNCLEAR

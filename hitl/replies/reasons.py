@@ -3,9 +3,11 @@
 from hitl.replies.emoji import Sign
 from hitl.replies.parse import NOWHERE, Parse
 from hitl.replies.phrase_roles import ALL_OF_THEM, BECAUSE, BEFORE_TARGET, POLITE
-from hitl.replies.tokens import TokenKind
+from hitl.replies.tokens import BREAK, EMOJI, MENTION, TARGET
 
 _BRACKETS = {"(": ")", "[": "]", "\uff08": "\uff09"}
+_JOINTS = frozenset({BREAK, MENTION, TARGET})
+_APART = frozenset({BREAK, TARGET, EMOJI})
 
 
 def reason_start(parse: Parse, at: int) -> int:
@@ -38,9 +40,9 @@ def verbatim(parse: Parse, text: str, at: int) -> str | None:
 
 def _joint(parse: Parse, at: int) -> int:
     token = parse.tokens[at]
-    if token.kind in {TokenKind.BREAK, TokenKind.MENTION} or parse.is_target(at):
+    if token.kind in _JOINTS:
         return at + 1
-    if token.kind is TokenKind.EMOJI and token.sign in {Sign.WITH, Sign.NO}:
+    if token.kind is EMOJI and token.sign in {Sign.WITH, Sign.NO}:
         return at + 1
     because = parse.role_ends(at, BECAUSE)
     if because != NOWHERE:
@@ -53,10 +55,10 @@ def _joint(parse: Parse, at: int) -> int:
 
 
 def _past_breaks(parse: Parse, at: int) -> int:
-    while at < len(parse.tokens) and parse.tokens[at].kind is TokenKind.BREAK:
+    while at < len(parse.tokens) and parse.tokens[at].kind is BREAK:
         at += 1
     return at
 
 
 def _apart(parse: Parse, at: int) -> bool:
-    return parse.tokens[at].kind in {TokenKind.BREAK, TokenKind.TARGET, TokenKind.EMOJI}
+    return parse.tokens[at].kind in _APART

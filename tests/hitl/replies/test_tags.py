@@ -66,3 +66,19 @@ def test_a_tag_needs_a_yes_before_it() -> None:
     """Without one, the words are read as what they are."""
     assert _read("no, vero").verdict is not Meaning.APPROVE
     assert _read("sbagliato, vero").verdict is not Meaning.APPROVE
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["approve, right", "confirm it, correct", "send them, eh", "go, right", "freigeben, richtig", "lösch sie, korrekt"],
+)
+def test_right_behind_an_order_asks_for_a_confirmation(text: str) -> None:
+    """Behind "yes", the same word strengthens the yes. Behind an order it may ask: "approve it, right?"."""
+    assert Meaning.APPROVE is not verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize("behind", ["", " 🙂", " 👍", "! 🙏", " K7Q2MX", " #K7Q2MX"])
+@pytest.mark.parametrize("text", ["ok, vero", "vale, verdad", "yes please confirm that", "yes you can approve it"])
+def test_signs_and_refs_behind_the_last_word_change_nothing(text: str, behind: str) -> None:
+    """A tag and a phrase that is no answer stay what they are if an emoji or a ref follows them."""
+    assert Meaning.APPROVE is not verdict(read(text + behind)).verdict

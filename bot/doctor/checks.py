@@ -261,8 +261,6 @@ def _ended(people: Directory, ended: Mapping[str, bool]) -> Iterator[Check]:
 
 def _ended_tokens(database: Path) -> Mapping[str, bool]:
     """Return principal of each token that doesn't work any more -> whether it was revoked. Return {} if unknown."""
-    from adapters.database.sqlite.survey import surveyed
-
     if database.exists():
         with suppress(Unavailable), surveyed(database) as survey:
             return survey.ended_tokens(datetime.now(UTC))

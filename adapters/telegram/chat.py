@@ -241,8 +241,9 @@ class TelegramChat:
         await self._bound(sent, call.ref, person)
 
     async def show(self, route: str, file: File, *, about: str, press: str | None = None) -> None:
-        """Show a whole text about the call with the ref `about` as a message. If the text is too long, send it as a
-        file.
+        """Show a whole text as a message or, if the text is too long, as a file.
+
+        `about` is the ref of the call to which the text belongs.
         """
         del press
         if length(file.text) <= LONGEST:

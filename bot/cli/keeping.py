@@ -106,7 +106,8 @@ def rotate(config: Config = None, json: AsJson = False) -> None:
     After its next start, the service makes each new integrity check with this key.
 
     The older keys stay in the file, because they verify the existing requests and lines of the record. Run it as the
-    service's user. A key file that the setting `keys_file` names isn't changed: put a new key first into that file.
+    service's user. If the setting `keys_file` names the key file, this command doesn't change it: write a new key
+    at the top of that file yourself.
 
     Example: sayso keys rotate
     """

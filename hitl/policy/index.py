@@ -131,7 +131,8 @@ class _Thresholds:
         """Add to ``found`` the first rule of the list whose bound is below the value, and every rule whose bound equals
         the value.
 
-        The first rule certainly holds, so no later rule with a bound below the value can decide.
+        If the bound of a rule is below the value, the condition certainly holds. So no later rule with such a bound can
+        decide.
         """
         signed = value * self.sign
         limits = self._limits

@@ -104,7 +104,7 @@ def decision(keys: Keyring, call: Call) -> str:
 def decision_holds(keys: Keyring, call: Call) -> bool:
     """Return whether the MAC of the stored decision is valid.
 
-    Without a decision, return whether the call has no other part of one: no time, person, reason or MAC.
+    If the call has no decision, return whether the other fields of a decision (time, person, reason, MAC) are empty.
     """
     if call.decision is None:
         return all(part is None for part in (call.decided_at, call.decided_by, call.reason, call.decision_mac))
@@ -182,8 +182,8 @@ def result(keys: Keyring, call: Call) -> str:
 def result_holds(keys: Keyring, call: Call) -> bool:
     """Return whether the MAC of the stored result is valid.
 
-    Without a result, return whether the call has no other part of one: no time, output, error or MAC. The error may
-    belong to a decision that lets nothing run; then the MAC of the decision covers it.
+    If the call has no result, return whether the other fields of a result (time, output, error, MAC) are empty. The
+    error may belong to a decision that lets nothing run; then the MAC of the decision covers it.
     """
     if call.result is None:
         error = None if call.decision is not None and call.decision not in MAY_RUN else call.error

@@ -51,7 +51,7 @@ _OFFERS = frozenset("/|")
 _UNDECIDED = LATER | UNCLEAR | CONDITION | HEDGE
 #: The most clauses, or words for "so" and "wait", that are tried in a message, so that a long message takes no longer.
 _MOST_TRIES = 3
-#: The most tokens of a yes that is said twice.
+#: The most tokens of a message in which two parts that each say yes ("yes, go ahead") are looked for.
 _LONGEST_TWICE = 20
 #: The most tokens of a clause that rejects without a reason: "please don't send that email to them".
 _LONGEST_NO = 7

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from hitl.ports import Change, Clock
 
 _log = logging.getLogger(__name__)
-#: Seconds from a line of the audit record with an event in `_GRANTS` to the writing of the mark (`mark.py`). With this
-#: number, the mark is on disk within a second, even if writing is slow.
+#: When the audit record gets a line with an event in `_GRANTS`, the mark (`mark.py`) is written this many seconds
+#: later. So the mark is on disk within a second, even if writing is slow.
 _MARK_EVERY_S = 0.5
 #: The events that let a call run, and the event that records that the open calls of a restored older copy were ended.
 _GRANTS = frozenset({Event.ALLOWED, Event.APPROVED, Event.CLAIMED, Event.RELEASED, Event.ROLLED_BACK})

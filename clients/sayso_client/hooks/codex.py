@@ -32,7 +32,8 @@ THEN = "hook.then.codex"
 #: The key of the sentence after an installation in the managed settings: Codex trusts the hooks there.
 THEN_MANAGED = "hook.then.codex.managed"
 _BEGIN, _END = "# sayso: begin\n", "# sayso: end\n"
-#: The end of the line that keeps users from switching hooks off. Codex never writes into the managed settings.
+#: The comment that marks our line in the managed settings, with which users can't switch hooks off. A removal finds the
+#: line by this comment. Codex keeps the comment, because it never writes into the managed settings.
 _PIN = "  # sayso: nobody can switch hooks off\n"
 #: The number of tables that install our hook.
 _TABLES = 2

@@ -1,13 +1,15 @@
 """Times commands from the start of their process to their answer, and starts a service that they can ask.
 
-`python -m benchmarks.commands FOLDER RUNS` times `sayso ask` and `sayso pending` beside an interpreter that does
-nothing, and a client that sends the request of `sayso pending` over a bare socket. The programs take turns, so that
-other work of the machine slows all of them.
+`python -m benchmarks.commands FOLDER RUNS` times `sayso ask`, `sayso pending`, and the hook of Claude Code for a call
+that the policy allows. Beside them it times an interpreter that does nothing, and a client that sends the request of
+`sayso pending` over a bare socket. The programs take turns, so that other work of the machine slows all of them.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -18,12 +20,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.figures import Spread
 from benchmarks.workers import tell
+from sayso_client.hooks.installing import Service as Address
+from sayso_client.hooks.installing import command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 _PROGRAMS = Path(sys.executable).parent
 _READY_S = 60.0
+_HOOK_WAITS_S = 600
 _PENDING = "GET /v1/calls?limit=200&status=pending&view=brief HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 #: The same request as `sayso pending`, by as little Python as can send it.
 _BARE_CLIENT = f"""
@@ -111,6 +116,18 @@ def bare_client_over(socket_file: Path) -> tuple[object, ...]:
     return sys.executable, "-I", "-c", _BARE_CLIENT, socket_file
 
 
+def hook_over(folder: Path, socket_file: Path) -> tuple[object, ...]:
+    """Return the command with which Claude Code asks about a command that the policy allows."""
+    words = {"session_id": "1", "cwd": str(folder / "workspace"), "hook_event_name": "PreToolUse", "tool_use_id": "1"}
+    event = folder / "event.json"
+    event.write_text(json.dumps({**words, "tool_name": "Bash", "tool_input": {"command": "ls"}}))
+    line = command("claude-code", Address(socket=str(socket_file), uid=os.getuid()), _HOOK_WAITS_S)
+    told = subprocess.run(["/bin/sh", "-c", line], stdin=event.open("rb"), capture_output=True, text=True, check=True)
+    if told.stdout != "{}":
+        raise RuntimeError(f"the policy doesn't allow the hook's command: {told.stdout} {told.stderr}")
+    return "/bin/sh", "-c", f"exec {line} <{shlex.quote(str(event))}"
+
+
 def measured(folder: Path, runs: int) -> Mapping[str, Mapping[str, float]]:
     """Time each program so many times, in turns."""
     with service(folder) as running:
@@ -118,12 +135,13 @@ def measured(folder: Path, runs: int) -> Mapping[str, Mapping[str, float]]:
             "nothing": (sys.executable, "-I", "-c", "pass"),
             "bare": bare_client_over(running.socket),
             "pending": pending_over(running.socket),
+            "hook": hook_over(folder, running.socket),
             "ask": (_PROGRAMS / "sayso", "ask", "deploy", "--no-wait", "--quiet", "--socket", running.socket),
         }
         found: dict[str, list[Spent]] = {name: [] for name in programs}
         for _ in range(runs):
-            for name, command in programs.items():
-                found[name].append(spent(*command))
+            for name, words in programs.items():
+                found[name].append(spent(*words))
     return {name: figures(times) for name, times in found.items()}
 
 

@@ -131,7 +131,7 @@ async def ready(folder: Path) -> dict[str, Any]:
 
 
 class _Lateness:
-    """An observer that notes how late each expiry was durable."""
+    """Follows the changes of calls, and notes how late each expiry was durable."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
@@ -147,7 +147,7 @@ async def expiry(folder: Path, waiting: int, due: int, within_s: int) -> dict[st
     desk = await Desk.open(folder)
     await _park_many(desk, waiting - due)
     lateness = _Lateness()
-    desk.running.service.gate.observers.append(lateness)
+    desk.running.service.gate.follow(lateness.changed)
     started, last = time.perf_counter(), None
     for number in range(due):
         await asyncio.sleep(max(0.0, started + within_s * number / due - time.perf_counter()))

@@ -246,7 +246,12 @@ def commands(bench: Bench) -> Iterator[Row]:
     """Commands, from the start of the process to the answer, in starts of an interpreter that does nothing."""
     runs = [bench.run("commands", _COMMAND_RUNS) for _ in range(bench.repeats)]
     nothing, bare = median(runs, "nothing", "p50"), median(runs, "bare", "p50")
-    for name, what in (("bare", "bare client"), ("pending", "sayso pending"), ("ask", "sayso ask --no-wait")):
+    for name, what, limit in (
+        ("bare", "bare client", None),
+        ("pending", "sayso pending", None),
+        ("ask", "sayso ask --no-wait", None),
+        ("hook", "a hook's allowed call", Budget("<=", 100, "value", "<= 100 ms")),
+    ):
         wall, cpu = median(runs, name, "p50"), median(runs, name, "cpu")
         yield Row(
             f"{what}: process start to answer",
@@ -254,7 +259,7 @@ def commands(bench: Bench) -> Iterator[Row]:
             "ms",
             max(run[name]["max"] for run in runs) * _MS,
             nothing * _MS,
-            None,
+            limit,
             _foreign(runs),
             f"{wall / bare:.1f} bare clients; {cpu * _MS:.0f} ms of a processor,"
             f" {cpu / median(runs, 'nothing', 'cpu'):.1f} times an interpreter's",

@@ -65,11 +65,16 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
     """Serve the API on a Unix socket in `folder`. If the settings name a port, serve the API and the webhooks on TCP
     too.
 
-    Return the server. When `parts` is closed, the server stops. `troubles` returns sentences about the faults that keep
-    the service from gating calls. `gateway` serves MCP. `place` is the place in which people talk to the service's
-    agent. `turns` are the agent's stored turns, if there is an agent. `reload` applies people, routes and policy again.
-    `folder_identity` is the identity of the state folder. `attended` is the file that notes for the next process which
-    callers wait. The listeners of this process share the limits in `connections`.
+    Return the server. It stops when `parts` is closed.
+
+    - `troubles` returns sentences about the faults that keep the service from gating calls.
+    - `gateway` serves MCP.
+    - `place` is the place in which people talk to the service's agent.
+    - `turns` are the agent's stored turns, if there is an agent.
+    - `reload` applies people, routes and policy again.
+    - `folder_identity` is the identity of the state folder.
+    - `attended` is a file in which the service notes, for the next process, which callers wait.
+    - `connections` has the limits that all listeners of this process share.
 
     Raises Unavailable if the socket or the port can't be used, and SettingsError without the extra `http`.
     """
@@ -89,9 +94,9 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
     waits = Waits()
     authenticator = Authenticator(service.gate, service.tokens)
     operations = Operations(service, waits, troubles, authenticator.check, folder_identity)
-    feed = Feed(service.gate, service.store, waits.stopping, authenticator.check)
-    for listener in (operations.asking.queues, operations.waiters.attendance, feed):
-        service.listeners.add(listener)
+    feed = Feed(service.gate, waits.stopping, authenticator.check)
+    for listener in (operations.asking.queues, operations.waiters.attendance):
+        service.gate.follow(listener.changed)
 
     def attach(identity: str, show: Callable[[str], None]) -> Console:
         return Console(service, identity=identity, conversation=place, show=show, turns=turns)
@@ -110,7 +115,7 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
     }
     http, path = http or HttpSettings(), folder / SOCKET_NAME
     notices = Notices(_receivers(http), service.gate.clock)
-    service.listeners.add(notices)
+    service.gate.follow(notices.changed)
     parts.push_async_callback(notices.stop)
     served = app(troubles, webhooks, state, hosts=http.hosts, remote=_may_carry_tokens(http), gateway=gateway)
     listening = [listeners.tcp_listener(http.host, http.port)] if http.port is not None else []

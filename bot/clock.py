@@ -32,7 +32,7 @@ class SystemClock:
         self._last, self._at = machine(), elapsed()
 
     def now(self) -> datetime:
-        """Return the present time. The returned time never goes back."""
+        """Return the current time. The returned time never goes back."""
         at, told = self._elapsed(), self._machine()
         expected = self._last + timedelta(seconds=at - self._at)
         self._last, self._at = expected if told < expected - _SET_BACK else max(told, self._last), at

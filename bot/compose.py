@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import Struct
 
 from adapters.agents.offline import TOOLS
-from adapters.database.sqlite.folder import StateFolder
-from adapters.database.sqlite.retention import KEEP
-from adapters.database.sqlite.store import SqliteStore
+from adapters.database.folder import StateFolder
 from adapters.executors.groups import Groups
 from bot.clock import SystemClock
+from bot.database import open_store
 from bot.names import names_of
 from bot.paths import is_within
 from bot.service import Service
@@ -26,6 +25,7 @@ from bot.wording import say
 from bot.workers.computing import OneThread
 from hitl.errors import Unavailable
 from hitl.gate import Gate
+from hitl.limits import KEEP_EVENTS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from hitl.limits import Limits
     from hitl.operating_mode import Terms
     from hitl.people import Directory
-    from hitl.ports import Chat, Clock, Executor, PolicySource
+    from hitl.ports import Chat, Clock, Executor, PolicySource, Store
     from hitl.proof.keyring import Keyring
 
 _log = logging.getLogger(__name__)
 #: Makes the chat platforms: surface name -> chat. They need the open store, and the keyring for the MACs of their
 #: buttons.
-MakeChats: TypeAlias = "Callable[[SqliteStore, Keyring], Awaitable[Mapping[str, Chat]]]"
+MakeChats: TypeAlias = "Callable[[Store, Keyring], Awaitable[Mapping[str, Chat]]]"
 
 
 #: A function that opens and locks a state folder. Its arguments are the folder's path, and the path of the master keys'
@@ -57,7 +57,7 @@ class Running(Struct, frozen=True):
     """A service, with its store and its state folder. `close` stops all three in the right order."""
 
     service: Service
-    store: SqliteStore
+    store: Store
     folder: StateFolder
     parts: AsyncExitStack
 
@@ -82,16 +82,19 @@ async def compose(  # noqa: PLR0913 - each parameter is a dependency, passed by 
     chats: MakeChats | None = None,
     mark: Path | None = None,
     keys: Path | None = None,
-    keep_events: timedelta = KEEP,
+    keep_events: timedelta = KEEP_EVENTS,
     take: TakeFolder | None = None,
 ) -> Running:
     """Return a service for the state folder, ready to `start`.
 
-    `allow` names the workspace tools that may run; None allows all tools. `others` are the executors of other tool
-    groups. `sandbox` says how commands run; if it is None, the first command finds the best sandbox of this machine. By
-    default, the mark (`adapters.database.mark`) is beside the state folder, and the master keys are in the state
-    folder. `take` opens and locks the state folder. Without `take`, the folder is opened at once, which fails if
-    another service uses it.
+    - `allow` names the workspace tools that may run; None allows all tools.
+    - `others` are the executors of other tool groups.
+    - `sandbox` says how commands run. If it is None, the first command finds the best sandbox of this machine.
+    - `take` opens and locks the state folder. Without `take`, the folder is opened immediately, which fails if another
+      service uses it.
+
+    By default, the mark (`adapters.database.mark`) is next to the state folder, and the master keys are in the state
+    folder.
 
     Raises hitl.errors.Unavailable if a part can't be opened, and the errors that the function `chats` raises. Parts
     that were opened before are then closed.
@@ -101,7 +104,7 @@ async def compose(  # noqa: PLR0913 - each parameter is a dependency, passed by 
     async with AsyncExitStack() as parts:
         folder = await take(state, keys) if take else StateFolder.open(state, keys)
         parts.callback(folder.close)
-        store = await SqliteStore.open(folder, clock, keep_events=keep_events)
+        store = await open_store(folder, clock, keep_events)
         parts.push_async_callback(store.close)
         current = await store.keep_mark(mark or mark_beside(state))
         beside = OneThread()

@@ -60,7 +60,7 @@ class Console:
         surface = replace(SURFACE, help="model.help") if turns else SURFACE
         self._router = Router(service, self._chat, surface, turns=turns)
         self._running: dict[str, Call] = {}
-        service.listeners.add(self)
+        self._unfollow = self._gate.follow(self.changed)
         self._router.listen(self._surface)
 
     def wording(self) -> Wording:
@@ -116,7 +116,7 @@ class Console:
 
         Nothing more is shown to this person, and their pending calls stay pending.
         """
-        self._service.listeners.remove(self)
+        self._unfollow()
         self._router.leave(self._surface)
 
     async def withdraw_all(self) -> list[Call]:
@@ -149,7 +149,7 @@ class Console:
         """Return whether to show this person the outcome of a call: they saw its card, they asked for it, or it
         expired.
 
-        Calls that the policy decided at once aren't shown if the person's own program asked for them, because that
+        Calls that the policy decided immediately aren't shown if the person's own program asked for them, because that
         program has the answer.
         """
         if call.ref in self._chat.shown or call.decision is Decision.EXPIRED:

@@ -33,8 +33,8 @@ _NOTES = "Buy milk.\nCall Ada about the release.\n"
 class Demo:
     """One run of the demo. If `workspace` or `state` is None, a temporary folder is used and deleted at the end.
 
-    A request stays pending for `timeout_s` seconds, or for the policy's timeout if it is None. `language` is the
-    language of the cards and answers, such as `en`.
+    A request stays pending for `timeout_s` seconds, or for the policy's timeout if `timeout_s` is None. `language` is
+    the language of the cards and answers, such as `en`.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Demo:
             conversation=CONVERSATION,
             show=lambda text: print(text, flush=True),  # noqa: T201 - the demo's output
         )
-        # Lines are read on a thread. So calls can expire while nobody types, and people see that at once.
+        # Lines are read on a thread. So calls can expire while nobody types, and people see that immediately.
         while line := await asyncio.to_thread(sys.stdin.readline):
             await console.hear(line)
         await console.withdraw_all()

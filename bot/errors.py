@@ -13,7 +13,7 @@ __all__ = ["NoSecretError", "SettingsError", "explained"]
 
 
 class NoSecretError(SettingsError):
-    """The file of a secret isn't there. The sentence says to write it, so it needs no other remedy."""
+    """The file of a secret isn't there. The sentence says to write the file, so no other remedy is needed."""
 
 
 def explained(error: OSError) -> str:

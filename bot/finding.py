@@ -42,7 +42,7 @@ def default_runtime() -> Path:
 def anchored(value: Any, folder: Path) -> Any:
     """Return the value of a setting. A relative path becomes a path below `folder`, the folder of the settings file.
 
-    An absolute path stays unchanged, and so does a value that isn't a text.
+    An absolute path and a value that isn't a text stay unchanged.
     """
     relative = isinstance(value, str) and value.strip() and not value.startswith(("/", "~"))
     return str(folder / value) if relative else value

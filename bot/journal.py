@@ -20,12 +20,12 @@ _log = logging.getLogger(__name__)
 #: The logged steps of at most this many requests are remembered, from the decision to the end of the run. At any one
 #: time, far fewer requests run.
 _KNOWN = 1_000
-#: Decisions that are made at once, when the request is submitted.
+#: Decisions that are made immediately, when the request is submitted.
 _AT_ONCE = frozenset({Decision.ALLOWED, Decision.DENIED, Decision.UNDELIVERABLE})
 
 
 class Journal:
-    """Observes every change of a call in this process, and logs each step once."""
+    """Follows every change of a call, and logs each step once."""
 
     def __init__(self) -> None:
         self._logged: FIFOCache[str, tuple[Decision | None, Result | None]] = FIFOCache(_KNOWN)

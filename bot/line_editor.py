@@ -66,7 +66,7 @@ class Talk:
             erase_when_done=True,
         )
         self._session.default_buffer.on_text_changed += lambda buffer: self._typed(buffer.text)
-        service.listeners.add(self)
+        service.gate.follow(self.changed)
 
     def changed(self, call: Call) -> None:
         """Update the requests of the countdown. If a call is pending, drop what the person typed before they could see

@@ -1,6 +1,6 @@
 """Metrics for Prometheus: calls, decisions, runs, durations, open calls, unsent messages, events set aside.
 
-Counters and durations are updated after this process has committed lines to the record. Gauges are read from the
+Counters and durations are updated after this process has committed lines to the audit record. Gauges are read from the
 database at each scrape. No label holds a person, a tool, a place or a text, so the number of time series is limited.
 """
 
@@ -11,6 +11,7 @@ import itertools
 import logging
 from typing import TYPE_CHECKING
 
+from bot.database import surveyed
 from bot.errors import SettingsError
 from bot.surfaces import surfaces
 from bot.wording import say
@@ -31,16 +32,15 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from contextlib import AsyncExitStack
     from datetime import datetime
-    from pathlib import Path
 
     from starlette.requests import Request
 
-    from adapters.database.sqlite.store import SqliteStore
     from adapters.http.listeners import Server
+    from bot.compose import Running
     from bot.settings import MetricsSettings
     from hitl.call import Call, Entry
     from hitl.connections import Connections
-    from hitl.ports import Change, Clock
+    from hitl.ports import Change, Clock, Survey
 
 _log = logging.getLogger(__name__)
 #: Buckets for the seconds until a decision. People take seconds to days (the longest timeout is 7 days).
@@ -65,7 +65,7 @@ _NOWHERE = "none"
 class Metrics:
     """The metrics of this process.
 
-    The caller must add the method `heard` to `SqliteStore.committed`, so that each committed change is counted.
+    The caller must make the method `heard` follow the store (`hitl.ports.Changes`), so that each change is counted.
     """
 
     def __init__(self, clock: Clock, known: Sequence[str]) -> None:
@@ -167,17 +167,11 @@ class Metrics:
         name = place.partition(":")[0]
         return name if name in self._surfaces else "other" if name else _NOWHERE
 
-    def look(self, database: Path) -> None:
-        """Set the gauges to the numbers in the database.
-
-        The method opens its own connection to the database, and takes some milliseconds.
-        """
-        from adapters.database.sqlite.survey import surveyed
-
+    def look(self, survey: Survey) -> None:
+        """Set the gauges to the numbers in the survey. This takes some milliseconds."""
         now = self._clock.now()
-        with surveyed(database) as survey:
-            open_calls = survey.open_calls()
-            due, (unsent, oldest), aside = survey.most_overdue(), survey.unsent(), survey.set_aside()
+        open_calls = survey.open_calls()
+        due, (unsent, oldest), aside = survey.most_overdue(), survey.unsent(), survey.set_aside()
         for state in (State.AWAITING, State.EXECUTING):
             self._open.labels(state.value).set(open_calls.get(state.value, 0))
         self._overdue.set(_seconds(due, now) if due else 0)
@@ -197,7 +191,7 @@ def _seconds(since: datetime, until: datetime) -> float:
 
 async def serve_metrics(
     settings: MetricsSettings,
-    store: SqliteStore,
+    running: Running,
     parts: AsyncExitStack,
     troubles: Callable[[], Awaitable[Sequence[str]]],
     connections: Connections,
@@ -214,15 +208,20 @@ async def serve_metrics(
     from adapters.http.connection import Limits
     from adapters.http.listeners import Server, tcp_listener
 
+    store, database = running.store, running.folder.database
     metrics = Metrics(store.clock, tuple(surfaces()))
-    store.committed.append(metrics.heard)
+    store.follow(metrics.heard)
     one_at_a_time = asyncio.Lock()
+
+    def look() -> None:
+        with surveyed(database) as survey:
+            metrics.look(survey)
 
     async def scrape(request: Request) -> Response:
         encode, kind = choose_encoder(request.headers.get("accept", ""))
         async with one_at_a_time:
             try:
-                await asyncio.to_thread(metrics.look, store.database)
+                await asyncio.to_thread(look)
             except Unavailable as error:
                 return Response(f"{error.message}\n", 503, media_type="text/plain")
             metrics.stands(len(await troubles()))

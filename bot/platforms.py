@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.routing import Route
 
-    from adapters.database.sqlite.store import SqliteStore
     from bot.conversation import StoredTurns
     from bot.platform_runner import Connector
     from bot.service import Service
     from bot.settings import Settings
     from hitl.platforms import Endpoint, Platform, PlatformChat
+    from hitl.ports import Store
     from hitl.proof.keyring import Keyring
 
 _log = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ class Platforms:
         self._connectors: list[Connector] = []
         self._service: Service | None = None
 
-    async def make(self, store: SqliteStore, keys: Keyring) -> Mapping[str, PlatformChat]:
+    async def make(self, store: Store, keys: Keyring) -> Mapping[str, PlatformChat]:
         """Build the configured platforms. Return platform name -> the platform's chat. Raises SettingsError."""
         core = Core(store, keys, self._settings.directory())
         for name in self._settings.set_up():

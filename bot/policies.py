@@ -1,7 +1,7 @@
 """The policy that applies now: a preset or a named document, loaded at the start and again when it changes.
 
 A document with problems never replaces a policy that applies. At the start, the service refuses to run without a
-policy. Later, the old policy stays in force, and `troubles` says why. Every change and every refusal is recorded.
+policy. Later, the old policy continues to apply, and `troubles` says why. Every change and every refusal is recorded.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ class Library:
         return [name for source in self._sources for name in source.names()]
 
     def settled(self, name: str) -> Document:
-        """Read the document again and again, and return it when two reads in a row gave the same text. So nobody is
-        writing it now.
+        """Read the document again and again, and return it when two reads in a row gave the same text. The text is then
+        complete, because nobody is writing it.
 
         Raises SettingsError.
         """

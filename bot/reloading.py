@@ -78,7 +78,7 @@ class Reloading:
             except SettingsError as error:
                 await self._record(Event.RELOAD_REFUSED, by, why=str(error)[:500])
                 # The watcher reads the policy only once a second. If the policy is at fault, reading it now lets
-                # `doctor` show the fault at once.
+                # `doctor` show the fault immediately.
                 await self._policies.reload()
                 raise ReloadRefused(str(error)) from error
             # The reload must be recorded durably before anybody gets a new right.
@@ -96,11 +96,11 @@ class Reloading:
     def _changed(self, settings: Settings, secrets: Mapping[str, str]) -> list[str]:
         """Return the names of changed settings that a reload doesn't apply.
 
-        `secrets` are the present digests of the files with secrets.
+        `secrets` are the current digests of the files with secrets.
         """
         names = set(type(settings).model_fields) - _TAKEN
         changed = {name for name in names if getattr(settings, name) != getattr(self._began_with, name)}
-        # A secret is read only at the start. If the content of its file has changed, the service goes on with the old
+        # A secret is read only at the start. If the content of its file has changed, the service continues with the old
         # secret.
         changed |= {name for name, digest in self._began_secrets.items() if secrets.get(name, digest) != digest}
         return sorted(changed)

@@ -1,8 +1,8 @@
 """The names whose rights `sayso revoke` has ended, in a file of the state folder: one name in each line.
 
 The service can write the state folder wherever it runs; the folder of the settings is often read-only, or belongs to
-root. No tool of an agent reaches the state folder. Earlier versions kept the names beside the settings. That older file
-is still read, so that nobody gets rights back by an upgrade.
+root. No tool of an agent reaches the state folder. Earlier versions kept the names next to the settings. That older
+file is still read, so that nobody gets rights back by an upgrade.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def revoked_file(state: Path) -> Path:
 
 
 def older_file(source: Path) -> Path:
-    """Return the file beside the settings in which earlier versions kept the names.
+    """Return the file next to the settings in which earlier versions kept the names.
 
     The service still reads this file.
     """
@@ -32,9 +32,9 @@ def older_file(source: Path) -> Path:
 
 
 def revoked_names(state: Path, source: Path | None) -> frozenset[str]:
-    """Return the revoked names of a state folder, and the names beside the settings file `source`.
+    """Return the revoked names of a state folder, and the names next to the settings file `source`.
 
-    Some users, such as an agent's, can't enter the state folder. For these users, only the names beside the settings
+    Some users, such as an agent's, can't enter the state folder. For these users, only the names next to the settings
     are returned. This is safe: their programs don't decide anybody's rights. Raises OSError if a file exists and can't
     be read, because it may name a person who has no rights any more.
     """

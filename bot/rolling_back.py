@@ -38,9 +38,7 @@ async def roll_back(gate: Gate) -> None:
 
 
 async def _voided(gate: Gate, call: Call) -> Call | None:
-    """End the call, and return it. If this fails, log the error and return None, so that the service starts all the
-    same.
-    """
+    """End the call, and return it. If this fails, log the error and return None, so that the service starts anyway."""
     try:
         return await gate.void(call)
     except SaysoError as error:

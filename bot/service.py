@@ -1,7 +1,7 @@
 """The running service: the gate, and the work that it needs in a process.
 
-Surfaces pass calls and replies to the service, not to the gate. The service then runs each call that may run at once,
-so no surface can forget to run an approved call.
+Surfaces pass calls and replies to the service, not to the gate. The service then runs each call that may run
+immediately, so no surface can forget to run an approved call.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cachetools import FIFOCache
 
 from adapters.http.tokens import Tokens
-from bot.change_observers import Listeners
 from bot.journal import Journal
 from bot.rolling_back import roll_back
 from bot.waiting import Waiting
@@ -70,10 +69,8 @@ class Service:
         self._running: set[asyncio.Task[Any]] = set()
         self._following: set[asyncio.Task[None]] = set()
         self._again: FIFOCache[str, asyncio.Task[Call | None]] = FIFOCache(_REMEMBERED)
-        self.listeners = Listeners()
-        for listener in (self.waiting, self.expiry, self, Journal()):
-            self.listeners.add(listener)
-        gate.observers.append(self.listeners)
+        listeners = (self.waiting, self.expiry, self, Journal())
+        self._unfollow = [gate.follow(listener.changed) for listener in listeners]
 
     async def start(self) -> None:
         """Load the tokens, and continue the work of the last process: lost leases, overdue calls, unsent messages.
@@ -119,6 +116,8 @@ class Service:
         await asyncio.gather(*self._running, *others, return_exceptions=True)
         await self._requesters.stop()
         await self.expiry.stop()
+        while self._unfollow:
+            self._unfollow.pop()()
 
     async def submit(self, ask: Ask) -> Submitted:
         """Record a call, and run it if it is allowed and the service runs it. Raises the errors of `Gate.submit`.
@@ -135,7 +134,7 @@ class Service:
         return await self._whole(self._answered(reply))
 
     async def ended(self, call: Call, limit_s: float | None = None) -> Call:
-        """Return the call when it has ended, or its present state after `limit_s` seconds.
+        """Return the call when it has ended, or its current state after `limit_s` seconds.
 
         If the service asked for the call again because a file or the sandbox had changed, wait for the end of the new
         call.
@@ -148,11 +147,11 @@ class Service:
         return await self.ended(successor, limit_s) if successor else await self._ready(ended)
 
     async def decided(self, call: Call, limit_s: float | None = None) -> Call:
-        """Return the call when it can't be decided any more, or its present state after `limit_s` seconds."""
+        """Return the call when it can't be decided any more, or its current state after `limit_s` seconds."""
         return await self._ready(await self.waiting.until(call, lambda c: c.state is not State.AWAITING, limit_s))
 
     async def explained(self, call: Call, limit_s: float | None = None) -> Call:
-        """Return the call when no decision and no reason can come any more, or its present state after `limit_s`
+        """Return the call when no decision and no reason can come any more, or its current state after `limit_s`
         seconds.
         """
         answered = await self.waiting.until(
@@ -161,8 +160,8 @@ class Service:
         return await self._ready(answered)
 
     async def _ready(self, call: Call) -> Call:
-        """Mask the call's texts outside the event loop if they are large, so that it can be shown at once. Return the
-        call.
+        """Mask the call's texts outside the event loop if they are large, so that it can be shown immediately. Return
+        the call.
         """
         await self.gate.ready(call)
         return call
@@ -306,7 +305,7 @@ class Service:
                 return
 
     def troubles(self) -> Sequence[str]:
-        """Return a sentence for each route that refused a card: the platform's reason, and what to do."""
+        """Return a sentence for each route that refused a card: the platform's reason, and the next step."""
         refusals = self.gate.reach.refusals(self.gate.clock.now())
         return [
             say("trouble.route", route=route, why=why, remedy=say(remedy or "remedy.unknown"))
@@ -321,8 +320,8 @@ class Service:
 
 
 async def _told(call: Call, tell: Callable[[Call], Awaitable[None]]) -> None:
-    """Call `tell`, and call it again after errors after which a retry may help. Raises PlatformError if it fails for
-    good.
+    """Call `tell`, and call it again after errors after which a retry may help. Raises PlatformError if a retry can't
+    help.
     """
     for attempt in range(_TRIES_TO_FOLLOW):
         try:

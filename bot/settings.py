@@ -34,7 +34,6 @@ from pydantic import (
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableError
 
-from adapters.database.sqlite.retention import KEEP
 from adapters.slack.settings import SlackSettings
 from adapters.telegram.settings import TelegramSettings
 from bot.errors import NoSecretError, SettingsError
@@ -46,7 +45,7 @@ from bot.wording import say
 from hitl.call import CardTerms, Mode, Risk
 from hitl.cards.redaction import mask_value
 from hitl.cards.templates import LONGEST_UNDO, check
-from hitl.limits import Limits
+from hitl.limits import KEEP_EVENTS, Limits
 from hitl.operating_mode import Terms
 from hitl.people import Conversation, Directory
 from hitl.times import span
@@ -128,10 +127,12 @@ class ToolSettings(_Part):
 class AgentSettings(_Part):
     """The model behind the agent in chats. Without `model`, the offline agent answers.
 
-    `model` is KIND:MODEL. KIND is `openai` (the Responses API), `openai-chat` (Chat Completions) or `anthropic`. By
-    default, `base_url` is the provider's address. `tools` lists the tools that the model may request, as GROUP.TOOL or
-    GROUP.*. A turn ends when the model has used up one limit: `requests` to it, `tokens`, `cost` in US dollars, or
-    `turn_s` seconds of its work. One answer may take `answer_s` seconds.
+    - `model` is KIND:MODEL. KIND is `openai` (the Responses API), `openai-chat` (Chat Completions) or `anthropic`.
+    - `base_url` is by default the provider's address.
+    - `tools` lists the tools that the model may request, as GROUP.TOOL or GROUP.*.
+    - `requests`, `tokens`, `cost` (in US dollars) and `turn_s` (seconds of the model's work) are limits. A turn ends
+      when the model has used up one of them.
+    - `answer_s` is the time limit of one answer, in seconds.
     """
 
     model: str = ""
@@ -185,10 +186,10 @@ class NotifySettings(_Part):
 class HttpSettings(_Part):
     """The TCP listener of the API, which needs a `port`. Port 0 takes a free port.
 
-    `hosts` are the listener's host names, in addition to the names of the loopback (such as `localhost`). `proxy` says
-    that a proxy with TLS is in front: without a proxy, tokens are accepted on the loopback only. `tokens` names bearer
-    tokens and the highest risk that each token may approve; medium is the default. `notify` has the receivers of agents
-    by the names of their tokens.
+    - `hosts` are the listener's host names, in addition to the names of the loopback (such as `localhost`).
+    - `proxy` says that a proxy with TLS is in front. Without a proxy, tokens are accepted on the loopback only.
+    - `tokens` names bearer tokens and the highest risk that each token may approve; medium is the default.
+    - `notify` has the receivers of agents by the names of their tokens.
     """
 
     host: str = "127.0.0.1"
@@ -236,7 +237,7 @@ class RetentionSettings(_Part):
 
     arguments: Period | None = None
     calls: Period | None = None
-    events: Period = Field(default=KEEP, validate_default=True)
+    events: Period = Field(default=KEEP_EVENTS, validate_default=True)
 
     @field_validator("arguments", "calls")
     @classmethod
@@ -385,7 +386,7 @@ class Settings(BaseSettings):
         return say("setting.read", file=self._source.absolute(), state=self.folder("state"))
 
     def mark_file(self) -> Path | None:
-        """Return the absolute path of the mark's file, or None for the default, a file beside the state folder."""
+        """Return the absolute path of the mark's file, or None for the default, a file next to the state folder."""
         return self.mark and self.mark.expanduser().absolute()
 
     @classmethod

@@ -1,8 +1,8 @@
 """OpenTelemetry traces: one trace for each call, sent when the call has ended.
 
-The id of the trace is the call's ref, so that the ref of a log line or of the record finds the trace. Its first span
-links to the caller's own trace, if the caller sent `traceparent` over HTTP. Spans are made from the times in the stored
-call. So a restart between question and answer loses only the link to the caller's trace.
+The id of the trace is the call's ref, so that the ref of a log line or of the audit record finds the trace. Its first
+span links to the caller's own trace, if the caller sent `traceparent` over HTTP. Spans are made from the times in the
+stored call. So a restart between question and answer loses only the link to the caller's trace.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from hitl.ports import Change
 
 _log = logging.getLogger(__name__)
-#: The `traceparent` of at most this many calls is remembered. Of at most this many calls, this module remembers that
-#: their trace was sent.
+#: For at most this many calls, the `traceparent` is remembered. For at most this many calls, this module remembers that
+#: the trace was sent.
 _REMEMBERED = 10_000
 _RESULTS = frozenset(map(Event, Result))
 _RUNS = frozenset(Event(decision.value) for decision in MAY_RUN)
@@ -62,7 +62,7 @@ class _Refs(RandomIdGenerator):
 class Traces:
     """Writes a trace for each ended call.
 
-    `SqliteStore.committed` must contain the method `heard`, which gets each change.
+    The method `heard` must follow the store (`hitl.ports.Changes`).
     """
 
     def __init__(self, exporter: SpanExporter) -> None:

@@ -1,6 +1,6 @@
 """Wakes code in this process that waits for a call to change. Each waiter has a future, so nothing polls.
 
-The service is the only writer of its database, and its gate reports each change. So this module keeps the calls that
+The service is the only writer of its database, and this module follows the gate's changes. So it keeps the calls that
 changed last in memory, and reads only older calls from the store.
 """
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from hitl.call import Call
     from hitl.ports import Calls
 
-#: At most this many calls are kept in memory, at about 3 KB each. While an agent handles an answer and before it waits
-#: again, a few hundred other calls change.
+#: At most this many calls are kept in memory, at about 3 KB each. A few hundred other calls change while an agent
+#: handles an answer. When the agent waits again, its call should still be in memory.
 _REMEMBERED = 512
 #: Calls with more text than this are read from the store each time. If they were remembered, hundreds of large calls
 #: could fill the memory.
@@ -27,7 +27,7 @@ _LONGEST = 1 << 14
 
 
 class Waiting:
-    """Observes the gate's changes, and wakes the code that waits for them."""
+    """Follows the gate's changes, and wakes the code that waits for them."""
 
     def __init__(self, store: Calls) -> None:
         self._store = store
@@ -42,7 +42,7 @@ class Waiting:
                 waiter.set_result(call)
 
     async def until(self, call: Call, holds: Callable[[Call], bool], limit_s: float | None = None) -> Call:
-        """Return the call when the condition holds, or its present state when `limit_s` seconds are over."""
+        """Return the call when the condition holds, or its current state when `limit_s` seconds have passed."""
         if holds(call):
             return call
         try:

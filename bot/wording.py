@@ -128,7 +128,6 @@ ENGLISH: Mapping[str, str] = {
     "doctor.keys.foreign": "{path} belongs to another user (uid {owner}) than its folder, so the service won't start. Run: chown {uid} {path}",
     "doctor.record": "open requests and the service's own record are as they were written",
     "doctor.mark.beside": "it lies beside the state folder, so restoring both from a copy lets approved calls run again; name a file elsewhere: mark = ...",
-    "doctor.sqlite.fault": "{version} can lose commits when two programs write to one database. The service writes alone: no harm. Don't write to {path} with another program while it runs",
     # doctor: the tools and the agent
     "doctor.tools.unknown": "{why} Correct tools.allow",
     "doctor.tools.none": "the list is empty: the service runs nothing itself. Add the tools that it needs to tools.allow",
@@ -210,7 +209,7 @@ ENGLISH: Mapping[str, str] = {
     "move.already": "The servers of {client} were moved already. Take that back first with --remove.",
     "move.nothing": "{file} has no server that can be moved. Nothing was written.",
     "move.clash": "{settings} has a server {server} already, or would get two of that name. Rename one first.",
-    "move.no_backup": "{file} can't be read: no servers of {client} were moved from here.",
+    "move.no_backup": "{file} can't be read: no servers of {client} were moved from here. If you moved them with --secrets, name that folder again.",
     "move.changed": "{file} was changed since its servers were moved. Nothing was written. {backup} holds the former file.",
     "move.not_restored": "{settings} can't be read ({why}). Nothing was restored: {file} and the settings are as they were. When the settings can be read, run the command again.",
     "move.not_restored.folder": "{settings} can't be read ({why}). Nothing was restored: {file} and the settings are as they were. When the settings can be read, run the command again in the folder of the move.",
@@ -276,7 +275,7 @@ ENGLISH: Mapping[str, str] = {
     "simulate.port": "127.0.0.1:{port} can't be had ({why}): name another port with --port.",
     "simulate.extra": "The simulator needs {module}: install sayso[simulate].",
     # adding a key: `sayso keys`
-    "rotating.done": "{path} has the new key {id}, and the {older:older key|older keys} for what {older:it has|they have} sealed. The new key is used after the next start: restart the service.",
+    "rotating.done": "{path} has the new key {id}. It keeps {older:older key|older keys}, with which earlier rows are still verified. Restart the service: it uses the new key from then on.",
     "rotating.given": "The settings name the key file {path}, so Sayso doesn't change it. Put a new key first into that file, keep the older keys, then restart the service.",
     # errors that keep the service from starting, or from recording calls
     "compose.apart": "The state folder {state} lies in the workspace {workspace}, whose tools could read its keys. Move one of the two.",

@@ -172,10 +172,14 @@ class CardTerms(Struct, frozen=True):
 class Verdict(Struct, frozen=True):
     """The policy's verdict on one call, and the conditions under which the call may be approved and run.
 
-    If `approvers` is None, the conversation's list of approvers applies, or else the installation's list. `rule` is
-    None if no rule matched. `why` explains the risk. `message` says why a person is asked, or why the call is denied.
-    Both hold a rule's own words, or a reason as `hitl.outcomes.because` and `kept` write it, which `Wording.retold`
-    turns into a sentence. `policy` is the digest of the policy document.
+    - `approvers`: if it is None, the conversation's list of approvers applies, or else the installation's list.
+    - `rule` is None if no rule matched.
+    - `why` explains the risk.
+    - `message` says why a person is asked, or why the call is denied.
+    - `policy` is the digest of the policy document.
+
+    `why` and `message` hold a rule's own words, or a reason as `hitl.outcomes.because` and `kept` write it.
+    `Wording.retold` turns such a reason into a sentence.
     """
 
     action: Action
@@ -206,10 +210,13 @@ class Verdict(Struct, frozen=True):
 class Ask(Struct, frozen=True):
     """A request for a tool call, before the gate judges it.
 
-    `requester` is a principal, and the caller's credentials prove it. `origin` is the conversation in which the call
-    was asked for. `note` holds the agent's own words, and the card marks them as the agent's. If `must_ask` is true, a
-    person is asked even if the policy would allow the call. No field demands that a call runs unasked. `key` is the
-    caller's idempotency key, unique for each requester. `previous` names an ended call that this call repeats.
+    - `requester` is a principal. The caller's credentials prove it.
+    - `origin` is the conversation in which the call was asked for.
+    - `note` holds the agent's own words. The card marks them as the agent's.
+    - `must_ask`: if it is true, a person is asked even if the policy would allow the call. No field demands that a call
+      runs unasked.
+    - `key` is the caller's idempotency key, unique for each requester.
+    - `previous` names an ended call that this call repeats.
     """
 
     tools: str
@@ -261,13 +268,15 @@ ISOLATED: Final = frozenset((("confinement", "bubblewrap"), ("confinement", "nam
 class Preparation(Struct, frozen=True):
     """An executor's description of the effects of a call. The executor makes it before any person is asked.
 
-    `preconditions` are (name, value) pairs that must be the same when the call runs, such as `base:notes.txt` and the
-    SHA-256 of that file. `preview` is a unified diff of everything that the call would change. It must show the whole
-    effect of the text arguments, because the card shows it in place of these arguments. `sentence` is the phrase after
-    "wants to" on the card, such as `delete notes.txt`, without a full stop. `notes` are warnings, such as `not
-    confined`. `floor` is the lowest risk that a policy may give to the call. `undo` is one sentence about undoing the
-    call, or '' if nothing is known about that. `unbound` says that the call runs files that `preconditions` don't
-    cover. Such a call never runs unasked.
+    - `preconditions` are (name, value) pairs that must be the same when the call runs, such as `base:notes.txt` and the
+      SHA-256 of that file.
+    - `preview` is a unified diff of everything that the call would change. The card shows the diff in place of the text
+      arguments, so the diff must show their whole effect.
+    - `sentence` is the phrase after "wants to" on the card, such as `delete notes.txt`, without a full stop.
+    - `notes` are warnings, such as `not confined`.
+    - `floor` is the lowest risk that a policy may give to the call.
+    - `undo` is one sentence about undoing the call, or '' if nothing is known about undoing it.
+    - `unbound` says that the call runs files that `preconditions` don't cover. Such a call never runs unasked.
     """
 
     sentence: str
@@ -299,9 +308,13 @@ class Call(Struct, frozen=True):
     The fields above `row_mac` never change after the call is stored, except that retention erases some. `row_mac` is
     the MAC over them.
 
-    `due_at` is the next time at which Sayso changes the call if nobody else has changed it, or None if there is no such
-    time. For a pending call it is the deadline. After an approval it is the end of the claim window, and after the
-    claim the end of the lease. If Sayso asked for the reason of a rejection, it is the end of the wait for that reason.
+    `due_at` is the time at which Sayso changes the call if nobody else has changed it by then. It is None if there is
+    no such time. The meaning depends on the call:
+
+    - a pending call: the deadline
+    - an approved call: the end of the time to claim it
+    - a claimed call: the end of the lease
+    - a rejected call for whose reason Sayso asked: the end of the wait for that reason
 
     `reason` is '' if Sayso asked for a reason and none came.
     """
@@ -682,7 +695,7 @@ class KeptTurn(Struct, frozen=True):
     said: tuple[tuple[str, str], ...] = ()
     #: The state that the agent stored in order to continue the turn. Only the agent reads it.
     state: bytes = b""
-    #: Whether the turn is over.
+    #: Whether the turn has ended.
     done: bool = False
     #: The MAC over the other fields (`seals.turn`).
     mac: str = ""
@@ -700,5 +713,5 @@ class Incoming(Struct, frozen=True):
     body: bytes
     received_at: datetime
     failures: int = 0
-    #: Whether the MAC of the stored event holds. If it doesn't, somebody changed or forged the event in the database.
+    #: Whether the MAC of the stored event is valid. If it isn't, somebody changed or forged the event in the database.
     intact: bool = True

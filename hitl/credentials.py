@@ -69,7 +69,7 @@ class Credential(Struct, frozen=True):
         return f"token:{self.name}"
 
     def works(self, now: datetime) -> bool:
-        """Return whether the token works: it isn't revoked, and its time isn't over."""
+        """Return whether the token works: it isn't revoked, and its time hasn't ended."""
         return self.revoked_at is None and (self.until is None or now < self.until)
 
     def may_name(self, origin: Place) -> bool:

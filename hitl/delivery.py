@@ -1,8 +1,8 @@
 """Sends the messages of the outbox to the chat platforms: posts cards, edits them, and handles failures.
 
 Each message is delivered at least once. The rows of one call on one route go out in the order in which they were
-queued, and each route gets one message at a time. If every surface refuses a card for good, its call becomes
-`undeliverable` at once. After a failure that may pass, the message is tried again until the deadline.
+queued, and each route gets one message at a time. If every surface refuses a card and retries can't help, its call
+becomes `undeliverable` immediately. After a failure that may pass, the message is tried again until the deadline.
 
 A process can die after the platform accepted a card and before the id of the card's message was stored. In that case
 the card is posted twice. A press on either copy counts, because its button names the call. The copy whose id is stored
@@ -146,8 +146,8 @@ class Delivery:
         Until then, no card of a pending call is edited on that route. Other messages are still sent.
         """
         if sending.post.kind is PostKind.EDIT and call.status is Status.PENDING:
-            # The row of this edit may go out at once again (0.0), and `_calm` holds it back. A later time in the row
-            # would also delay the next row, with the call's outcome, because the rows of a call go out in order.
+            # The row of this edit gets no delay (0.0), because `_calm` delays the edit. A later time in the row would
+            # also delay the next row, with the call's outcome, because the rows of a call go out in order.
             self._calm[sending.post.route] = self._clock.now() + timedelta(seconds=seconds)
             seconds = 0.0
         await self._store.unsent(sending, _PACED, retry_s=seconds)
@@ -155,7 +155,7 @@ class Delivery:
     async def _arrived(self, route: str) -> None:
         """Note in memory that the route works, because a message arrived.
 
-        If its platform seemed down, all delayed messages to the platform may now go out at once.
+        If its platform seemed down, all delayed messages to the platform may now go out immediately.
         """
         self._gate.reach.found(route)
         platform = _platform(route)

@@ -112,8 +112,7 @@ class Opened(Heard):
 class Explained(Heard):
     """The answer from a window in which Sayso asked a person for a reason, after a press of a button.
 
-    `text` is the reason, or '' if the person gave none. `ref` is the ref of the call, and `verb` the verb of the
-    button.
+    `text` is the reason, or '' if the person gave none. `ref` is the ref of the call. `verb` is the verb of the button.
     """
 
     ref: str

@@ -186,7 +186,7 @@ def counted(calls: Iterable[Call]) -> dict[str, Any]:
 
 
 def _most(tools: Mapping[str, _Tally], decisions: frozenset[Decision]) -> list[dict[str, Any]]:
-    """Return the MOST tools with the highest numbers of requests that ended with one of these decisions.
+    """Return the tools with the most requests that ended with one of these decisions. At most MOST tools are returned.
 
     For each tool, also return that number, the number of all its requests, and the share.
     """

@@ -1,8 +1,8 @@
 """The life of a call, as one table of states. No other code changes a state.
 
 This file holds everything that affects the state of a call: the states, the triggers, the destination of each trigger,
-and the guards. It holds nothing about the causes of a trigger: the gate checks who may approve, whether the time is
-over and whether the MACs hold. Then the gate asks this file for the call's next state.
+and the guards. It holds nothing about the causes of a trigger: the gate checks who may approve, whether the time has
+ended and whether the MACs are valid. Then the gate asks this file for the call's next state.
 
 The library `transitions` runs the table, with one machine for each process. No call is registered as a model with that
 machine, because that would cost 12 to 28 KB for each call. The machine has no automatic `to_STATE()` methods, because

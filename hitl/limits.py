@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from cachetools import FIFOCache
@@ -22,11 +23,14 @@ SHORTEST_TIMEOUT_S = 5
 LONGEST_TIMEOUT_S = 7 * 24 * 3600
 #: The limit for all agents of one requester together is the limit for one agent times this number.
 CEILING = 4
+#: The time for which a handled event of a chat is kept. While its row is there, the service recognises the event and
+#: doesn't handle it again if the platform repeats it. Platforms repeat an event for at most a day.
+KEEP_EVENTS = timedelta(days=30)
 _KEPT = 10_000
 
 
 class Limits(Struct, frozen=True):
-    """The limits. Fields that end in `_s` are in seconds, and `args_bytes` is in bytes. The others are counts.
+    """The limits. Fields that end in `_s` are in seconds, and `args_bytes` is in bytes. The other fields are counts.
 
     - `claim_caller_s`: how long a caller may wait after an approval before it claims the call. If this service runs the
       call, the commit that decides the call also claims it.
@@ -36,7 +40,7 @@ class Limits(Struct, frozen=True):
     - `soonest_second_yes_s`, `second_yes_s`: the earliest and the latest time for the second confirmation of a critical
       call, after the first.
     - `late_reason_s`: how long a reason can follow a rejection.
-    - `open_per_requester`: how many calls of one requester and agent may be pending at once.
+    - `open_per_requester`: how many calls of one requester and agent may be pending at the same time.
     - `args_bytes`: the highest size of the arguments as canonical JSON. Each rendering of a card reads all of them.
     - `asks`, `asks_within_s`: people are asked about at most `asks` calls of one requester and agent within
       `asks_within_s` seconds.

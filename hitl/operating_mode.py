@@ -39,7 +39,7 @@ class Terms(Struct, frozen=True):
     even if the policy demands an approval, and the audit record says that nobody was asked. A denied call stays denied.
     In mode `off` no policy is asked. If a caller demands that a person is asked, a person is asked in every mode.
     `passes` holds the tools (`TOOLS.TOOL`) whose calls run unasked if no surface that could show a card is set up, or
-    if none can be reached.
+    if no such surface can be reached.
     """
 
     stage: str = ""
@@ -52,7 +52,7 @@ class Terms(Struct, frozen=True):
     timeout_s: int | None = None
 
     def verdict(self, policies: PolicySource, call: PolicyCall) -> Verdict:
-        """Return the verdict on a call by the policy in force, or by the mode `off`.
+        """Return the verdict on a call by the policy that applies now, or by the mode `off`.
 
         Raises PolicyUnusable if the policy can't judge the call.
         """
@@ -110,10 +110,10 @@ def passed(verdict: Verdict) -> Verdict:
 def tightened(verdict: Verdict, ask: Ask, prepared: Preparation, limits: Limits) -> Verdict:
     """Return the verdict after the rules that no policy can loosen.
 
-    The risk is at least the floor that the executor set. Four kinds of calls never run unasked: calls whose risk this
-    floor raises to high or critical, critical calls, calls that run files that no precondition covers, and calls whose
-    caller demands that a person is asked. A caller may ask for a shorter pending time than the policy's, and
-    `limits.execution_s` limits the time of the run. Raises InvalidConfirmation if the caller's timeout is out of range.
+    The risk is at least the floor that the executor set. Four kinds of calls never run unasked: critical calls, calls
+    whose risk this floor raises to high, calls that run files without a precondition, and calls whose caller demands
+    that a person is asked. A caller may ask for a shorter pending time than the policy's, and `limits.execution_s`
+    limits the time of the run. Raises InvalidConfirmation if the caller's timeout is out of range.
     """
     if (argv := _argv(ask.runs, ask.args)) is not None:
         verdict = replace(verdict, programs=_programs(argv))

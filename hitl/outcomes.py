@@ -216,7 +216,7 @@ class Noted(StrEnum):
     FLOOR = "why.floor"
     UNBOUND = "why.unbound"
     #: A newer version stored a code that this version doesn't know: `code`. `STRANGE_ACTION` is for codes about the
-    #: call's effects, and `STRANGE` is for all others.
+    #: call's effects, and `STRANGE` is for all other codes.
     STRANGE_ACTION = "card.does.strange"
     STRANGE = "card.strange"
     MUST_ASK = "why.must_ask"
@@ -306,7 +306,9 @@ BROKEN = frozenset({Unfit.ROW, Unfit.DECISION, Unfit.VOTES})
 
 
 def kept(told: Fact) -> str:
-    """Return the text in which a row and the audit record store a fact: `CODE`, or `CODE: VALUE` with a particular."""
+    """Return the text in which a row and the audit record store a fact: `CODE`, or `CODE: VALUE` if the fact has a
+    value.
+    """
     value = next(iter(told.particulars.values()), "")
     return f"{told.what}: {value}" if value else str(told.what)
 
@@ -379,7 +381,7 @@ def _reason(packed: list[Any]) -> Fact | None:
 
 
 def _particular(name: str, value: Any) -> object:
-    """Return a value of a reason as a particular of its fact, or None if the value is strange."""
+    """Return a value of a reason in the form that its fact holds. Return None if the value has an unexpected form."""
     if name == "called":
         return _reason(value) if isinstance(value, list) and value else None
     if name == "risk":

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
     from datetime import datetime
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         Bound,
         Call,
         Entry,
+        Event,
         Incoming,
         KeptTurn,
         Lease,
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     )
     from hitl.cards.wording import Wording
     from hitl.credentials import Credential
+    from hitl.history import RecordQuery
+    from hitl.people.names import Names
+    from hitl.proof.integrity import Examined
     from hitl.proof.keyring import Keyring
 
 
@@ -182,7 +186,25 @@ class Calls(Protocol):
     async def history(self, ref: str) -> Sequence[Recorded]:
         """Return the audit record of one call, oldest line first.
 
-        For ref '' return the record of the service itself.
+        For the ref '', return the lines about the service itself.
+        """
+
+
+class Changes(Protocol):
+    """The feed of changes.
+
+    A listener hears of each change, and a reader continues from a position in the audit record.
+    """
+
+    def follow(self, hear: Callable[[Change], None]) -> Callable[[], None]:
+        """Call `hear` with each change that `commit` writes from now on. Return a function that ends this.
+
+        `hear` is called when the change is durable, and before `commit` returns. The changes come in the order in which
+        they were written, also if the caller of `commit` was cancelled. `hear` must not block. Its errors are only
+        logged.
+
+        If several processes write to one store, each process also hears of the changes of the others. Such a change has
+        only `call`, so that each line of the audit record is counted by one process.
         """
 
     async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
@@ -216,10 +238,10 @@ class Outbox(Protocol):
         """
 
     async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:
-        """Record that the message didn't go out. Try it again after `retry_s` seconds, or never if that is None."""
+        """Record that the message didn't go out. Try it again after `retry_s` seconds. None means never."""
 
     async def hasten(self, platform: str) -> None:
-        """Clear the delay that `unsent` set, for all rows of a platform, so that they go out at once."""
+        """Clear the delay that `unsent` set, for all rows of a platform, so that they go out immediately."""
 
     async def adopt(self, ref: str, route: str, message: str) -> None:
         """Record that this message on this route is the card of the call.
@@ -247,7 +269,8 @@ class Inbox(Protocol):
         """Store a raw event, and return True. If the event was stored before, change nothing and return False."""
 
     async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
-        """Return the oldest event of each lane (`Incoming.order`) that is neither handled nor set aside.
+        """Return the oldest open event of each lane, such as a conversation (`Incoming.order`). An open event is
+        neither handled nor set aside (see `stumble`).
 
         An event whose MAC is wrong has `intact` False.
         """
@@ -332,6 +355,114 @@ class Credentials(Protocol):
         """Store the time at which a token was last used."""
 
 
+class Survey(Protocol):
+    """Questions about one state of everything that is stored, while a service may run. A survey changes nothing.
+
+    A survey reads values as they are stored, because somebody may have changed them by hand. Every method raises
+    `hitl.errors.Unavailable` if the stored data can't be read. The methods from `lines` on also raise it if the data
+    doesn't have the newest schema.
+    """
+
+    @property
+    def schema(self) -> str | None:
+        """The revision of the stored schema, or None if Sayso didn't make it."""
+
+    @property
+    def schemas(self) -> Sequence[str]:
+        """The revisions of the schema that this version of Sayso knows, the newest last."""
+
+    def open_calls(self) -> Mapping[str, int]:
+        """Count the calls that haven't ended, by their state."""
+
+    def oldest_pending(self) -> datetime | None:
+        """Return the time at which the oldest pending call was made, or None if no call is pending."""
+
+    def most_overdue(self) -> datetime | None:
+        """Return the earliest `due_at` of all calls, even if that time has passed.
+
+        Return None if no call has a `due_at`.
+        """
+
+    def unsent(self) -> tuple[int, datetime | None]:
+        """Return the number of unsent messages, and the time since which people wait for the oldest message, or None.
+
+        People wait for a new card since the call was made. They wait for any other message since the call was decided
+        or has ended. The number includes refreshes of pending calls' cards. The time doesn't, because nobody waits for
+        a refresh.
+        """
+
+    def set_aside(self) -> int:
+        """Count the events that were set aside because they could not be handled."""
+
+    def token_holders(self, now: datetime) -> tuple[Collection[str], Collection[str]]:
+        """Return two sets of principals: those who may ask with a working token, and those who may decide with one.
+
+        A token with the name NAME is the principal `token:NAME`. The first set also has the owners of agents' tokens,
+        because agents may ask for them.
+        """
+
+    def origins_of_agents(self, now: datetime) -> Sequence[Sequence[str]]:
+        """Return, for each agent's token that works, the conversations that it may name as origin."""
+
+    def newest_position(self) -> int:
+        """Return the position of the newest line of the audit record, or 0 for an empty record."""
+
+    def latest_lines(self, limit: int) -> Sequence[tuple[datetime, str]]:
+        """Return the time and the data (JSON) of the latest lines of the audit record, the latest first.
+
+        Lines without a time are left out.
+        """
+
+    def latest(self, event: Event, after: int) -> Mapping[str, Any]:
+        """Return the data of the latest line about the service itself (with the ref '') that has this event, or {}.
+
+        Only lines after the position `after` of the audit record are searched.
+        """
+
+    def lines(
+        self, keys: Keyring, asked: RecordQuery, *, newest_first: bool = False, limit: int | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the lines of the audit record that match `asked`, at most `limit`, each as `hitl.history.told`.
+
+        The lines come in the order of the audit record, or in the opposite order with `newest_first`.
+        """
+
+    def requests(
+        self, keys: Keyring, asked: RecordQuery, *, limit: int | None = None, names: Names | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the calls that match `asked`, at most `limit`, the newest first.
+
+        Each is a dictionary: the call's view (`hitl.cards.data.view`), and under `flaws` the codes of its changed
+        parts. `names` has the names of people for the sentences of the views.
+
+        After the matching calls come the calls that can't be read because somebody changed them. Nobody knows whether
+        these calls match, so the view of each has only its ref, short ref and flaws.
+        """
+
+    def statistics(self, since: datetime | None, until: datetime | None) -> dict[str, Any]:
+        """Return the statistics of the calls in a period, from `hitl.history.counted`.
+
+        `unreadable` lists the calls that can't be read because somebody changed them. The numbers don't include these
+        calls.
+        """
+
+    def sound_calls(self, keys: Keyring, since: datetime | None) -> Sequence[Call]:
+        """Return the calls made at or after `since`, except calls with a wrong MAC or erased arguments."""
+
+    def open_flaws(self, keys: Keyring, limit: int) -> tuple[Sequence[str], int | None]:
+        """Verify the oldest `limit` calls that haven't ended, and the service's own chain in the audit record.
+
+        Return two values: the short refs of the calls that were changed, and the number of the first line of that chain
+        that was changed or is missing (None if the chain is sound).
+        """
+
+    def examine(self, keys: Keyring, marked: tuple[int, str] | None) -> Examined:
+        """Verify every call, vote, line and other row that has a MAC.
+
+        `marked` is the position and the hash of a line that the audit record had before the survey was opened, or None.
+        """
+
+
 class CallsAndCards(Calls, Outbox, Protocol):
     """The methods of the store that are needed to send cards, and to end calls whose cards nobody saw."""
 
@@ -340,7 +471,7 @@ class CallsAndEvents(Calls, Inbox, Protocol):
     """The methods of the store that are needed to handle chat events."""
 
 
-class Store(Calls, Outbox, Inbox, Conversations, Credentials, Turns, Protocol):
+class Store(Calls, Changes, Outbox, Inbox, Conversations, Credentials, Turns, Protocol):
     """The whole store. Every write is durable before its method returns.
 
     Any method raises `hitl.errors.Unavailable` if the store can't be read or written. In that case nothing was changed.
@@ -353,11 +484,12 @@ class Store(Calls, Outbox, Inbox, Conversations, Credentials, Turns, Protocol):
 class PlatformError(Exception):
     """A chat platform refused a message, or failed.
 
-    `passing` says whether another attempt may help, and `retry_s` after how many seconds. `lost` says that no message
-    can be sent to that conversation any more, because it is gone or Sayso lost access to it. `lost` is False if one
-    person alone caused the loss, for example by blocking the bot. The reason: with the setting `fallback`, a call may
-    run unasked if all its routes are lost, and one person alone must not be able to cause such a run. `remedy` is the
-    key of the sentence that names the remedy, or '' if no remedy is known.
+    - `passing` says whether another attempt may help.
+    - `retry_s` says after how many seconds another attempt may help.
+    - `lost` says that no message can be sent to that conversation any more, because it is gone or Sayso lost access to
+      it. It is False if one person alone caused the loss, for example by blocking the bot: with the setting `fallback`,
+      a call may run unasked if all its routes are lost, and one person alone must not be able to cause such a run.
+    - `remedy` is the key of the sentence that names the remedy, or '' if no remedy is known.
     """
 
     def __init__(
@@ -371,7 +503,7 @@ class PlatformError(Exception):
 
 
 class NotYetError(PlatformError):
-    """The platform's rate limits allow no edit before `retry_s` seconds are over. Nothing was sent."""
+    """The platform's rate limits allow no edit before `retry_s` seconds have passed. Nothing was sent."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__("paced", passing=True, retry_s=seconds)
@@ -520,7 +652,7 @@ class StoredTurn(Protocol):
         """Show people that the agent is working on an answer, until the `with` block ends."""
 
     async def call(self, tools: str, tool: str, args: Mapping[str, object], *, name: str) -> Call:
-        """Make a call, and return it once it is over.
+        """Make a call, and return it when it has ended.
 
         After a rejection, first wait for a reason if one may still follow. `name` identifies the call within its turn.
         If the turn made a call of that name before, the method returns that call and makes no other. Raises
@@ -537,7 +669,7 @@ class Explaining(Struct, frozen=True):
     who: str
     #: The text of the card, with secrets masked.
     card: str
-    #: The state that the agent stored for the turn to which the call belongs, or b'' if that turn is over.
+    #: The state that the agent stored for the turn to which the call belongs, or b'' if that turn has ended.
     state: bytes
     #: The language of the conversation.
     wording: Wording
@@ -580,7 +712,7 @@ class Clock(Protocol):
 
 
 class Beside(Protocol):
-    """Runs long computations outside the event loop, so that other work goes on meanwhile."""
+    """Runs long computations outside the event loop, so that other work continues meanwhile."""
 
     async def __call__(self, work: Callable[[], T], /) -> T:
         """Run `work` outside the event loop, and return its result. Raises the errors that `work` raises."""
@@ -626,7 +758,7 @@ class PolicySource(Protocol):
     """The source of the policy. For a broken policy, it raises an error and never returns a weaker policy instead."""
 
     def current(self) -> Policy:
-        """Return the policy in force. Raises hitl.errors.PolicyUnusable if there is no usable policy."""
+        """Return the policy that applies now. Raises hitl.errors.PolicyUnusable if there is no usable policy."""
 
 
 class Repository(Struct, frozen=True):
@@ -703,13 +835,6 @@ class Resolver(Protocol):
         """Return every IP address of a host name as text, or None if the lookup failed."""
 
 
-class Observer(Protocol):
-    """A part of this process that is notified of every change of a call, after the change is durable."""
-
-    def changed(self, call: Call) -> None:
-        """Handle the changed call. The method must not block and must not raise."""
-
-
 __all__ = [
     "Agent",
     "Beside",
@@ -717,6 +842,7 @@ __all__ = [
     "CallsAndCards",
     "CallsAndEvents",
     "Change",
+    "Changes",
     "Chat",
     "Clock",
     "Conversations",
@@ -728,7 +854,6 @@ __all__ = [
     "KeyTakenError",
     "Line",
     "NotYetError",
-    "Observer",
     "Offer",
     "Offering",
     "Outbox",
@@ -742,6 +867,7 @@ __all__ = [
     "ShortTakenError",
     "Store",
     "StoredTurn",
+    "Survey",
     "Tree",
     "Turn",
     "Turns",

@@ -64,7 +64,7 @@ _AROUND_REF = " \t\r\n:,;.#-"
 def is_asked(ask: Ask) -> bool:
     """Return whether a request is a question: a call of the built-in tool that this service runs.
 
-    If its caller runs the call, it is no question, even if the tool has the same name.
+    If its caller runs the call, it isn't a question, even if the tool has the same name.
     """
     return ask.runs is Runs.SERVICE and (ask.tools, ask.tool) == (GROUP, TOOL)
 

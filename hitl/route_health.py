@@ -49,7 +49,7 @@ class Reach:
         self._refused.pop(route, None)
 
     def forget(self) -> None:
-        """Forget all failures, because the operator may have mended their causes.
+        """Forget all failures, because the operator may have removed their causes.
 
         Every route counts as reachable again.
         """

@@ -63,7 +63,7 @@ class Surface(Struct, frozen=True, kw_only=True):
     #: Whether the platform expects exactly one answer to each press within a short time, even if Sayso has nothing to
     #: say. If False, a press is answered only if there is something to say.
     toasts: bool = False
-    #: Whether the surface itself shows a call's outcome at once, so that an approval needs no answer.
+    #: Whether the surface itself shows a call's outcome immediately, so that an approval needs no answer.
     shows_outcomes: bool = False
     #: Whether presses are lost while this process isn't running. If so, open cards are edited at each start.
     loses_presses: bool = False

@@ -28,6 +28,7 @@ from hitl.call import (
     State,
     Verdict,
 )
+from hitl.changes import Listeners
 from hitl.errors import Tampered
 from hitl.ports import KeyTakenError, ShortTakenError
 from hitl.proof.chain import FIRST, chain, contradicted, steps_held, with_args
@@ -102,6 +103,7 @@ class _Memory:
         self._turns: dict[str, KeptTurn] = {}
         self._record: list[Recorded] = []
         self._credentials: dict[str, Credential] = {}
+        self._listeners = Listeners()
 
     def _queue(self, post: Post, now: datetime) -> None:
         if post.kind is PostKind.CARD:
@@ -141,6 +143,7 @@ class MemoryCalls(_Memory):
             entries = _tied(change.call, entries)
         lines = self._chained(entries, now)
         self._keep(change, lines, now)
+        self._listeners.tell(change)
         return change
 
     async def get(self, ref: str) -> Call | None:
@@ -225,17 +228,9 @@ class MemoryCalls(_Memory):
     async def history(self, ref: str) -> Sequence[Recorded]:
         """Return the audit record of one call, oldest line first.
 
-        For ref '' return the record of the service itself.
+        For the ref '', return the lines about the service itself.
         """
         return list(self._lines.get(ref, ()))
-
-    async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
-        """Return the lines of the whole audit record after a position, each with its position, oldest first."""
-        return list(enumerate(self._record, start=1))[place : place + limit]
-
-    async def last_line(self) -> int:
-        """Return the position of the newest line of the whole audit record."""
-        return len(self._record)
 
     def _holds(self, expect: Expect, now: datetime) -> bool:
         call = self._calls.get(expect.ref)
@@ -285,6 +280,22 @@ class MemoryCalls(_Memory):
         return sorted(dated, key=lambda due: due[0])
 
 
+class MemoryChanges(_Memory):
+    """Implements `hitl.ports.Changes` in memory."""
+
+    def follow(self, hear: Callable[[Change], None]) -> Callable[[], None]:
+        """Call `hear` with each change from now on. Return a function that ends this."""
+        return self._listeners.add(hear)
+
+    async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
+        """Return the lines of the whole audit record after a position, each with its position, oldest first."""
+        return list(enumerate(self._record, start=1))[place : place + limit]
+
+    async def last_line(self) -> int:
+        """Return the position of the newest line of the whole audit record."""
+        return len(self._record)
+
+
 class MemoryOutbox(_Memory):
     """Implements `hitl.ports.Outbox` in memory."""
 
@@ -312,7 +323,7 @@ class MemoryOutbox(_Memory):
             self._cards[_place(sending.post)] = _Card(standing or message)
 
     async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:
-        """Record that the message didn't go out. Try it again after `retry_s` seconds, or never if that is None."""
+        """Record that the message didn't go out. Try it again after `retry_s` seconds. None means never."""
         row = self._outbox.get(sending.id)
         if row is None:
             return
@@ -325,7 +336,7 @@ class MemoryOutbox(_Memory):
             self._drop(_place(sending.post), PostKind.EDIT)
 
     async def hasten(self, platform: str) -> None:
-        """Clear the delay of all outbox rows for a platform, so that they go out at once."""
+        """Clear the delay of all outbox rows for a platform, so that they go out immediately."""
         for row in self._outbox.values():
             if row.error is not None and row.post.route.partition(":")[0] == platform:
                 row.not_before = self.clock.now()
@@ -379,7 +390,7 @@ class MemoryInbox(_Memory):
         return True
 
     async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
-        """Return the oldest event of each lane (`Incoming.order`) that is neither handled nor set aside."""
+        """Return the oldest open event of each lane (`Incoming.order`): neither handled nor set aside."""
         oldest: dict[tuple[str, str], Incoming] = {}
         for event in self._inbox.values():
             if not event.done:
@@ -489,7 +500,15 @@ class MemoryCredentials(_Memory):
         self._credentials[name] = replace(self._credentials[name], used_at=at)
 
 
-class MemoryStore(MemoryCalls, MemoryOutbox, MemoryInbox, MemoryConversations, MemoryCredentials, MemoryTurns):
+class MemoryStore(
+    MemoryCalls,
+    MemoryChanges,
+    MemoryOutbox,
+    MemoryInbox,
+    MemoryConversations,
+    MemoryCredentials,
+    MemoryTurns,
+):
     """A whole store in memory, for tests and experiments. Its data are lost when the process ends."""
 
 
@@ -552,7 +571,7 @@ class RecordedChat:
         self._take(self.updates, ShownCard(route, message, call))
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """Edit a second copy of a card so that it says that the other copy counts."""
+        """Edit a second copy of a card so that it says that the other copy is the card."""
         self._take(self.spares, ShownCard(route, message, call))
 
     def _take(self, taken: list[ShownCard], shown: ShownCard) -> None:

@@ -63,8 +63,8 @@ _HALVINGS = 4
 #: The number of characters that count as one token. Four is the usual number for English text.
 _CHARACTERS = 4
 #: When a turn begins, earlier messages are shortened to one eighth (1 / _SHARE) of the turn's token limit. Each request
-#: sends them again, so the limit is enough for eight answers. In Chinese, for example, each character may be one token:
-#: then the earlier messages take half of the limit.
+#: to the model sends the earlier messages again, so the limit is enough for eight answers. In a language such as
+#: Chinese, each character may be one token. The earlier messages then take half of the limit.
 _SHARE = 8
 
 
@@ -72,10 +72,15 @@ _SHARE = 8
 class Bounds:
     """The limits of one turn of the agent, and of one answer of the model.
 
-    A turn ends when it reaches one of its limits: the number of requests to the model (`requests`), the tokens
-    (`tokens`), the price in US dollars (`cost`, None for no limit), or the total time of the model's answers (`turn_s`,
-    in seconds). `answer_s` is the time limit of one answer, in seconds. The time in which people decide and tools run
-    isn't limited here.
+    A turn ends when it reaches one of the first four limits:
+
+    - `requests`: the number of requests to the model
+    - `tokens`: the number of tokens
+    - `cost`: the price in US dollars, or None for no limit
+    - `turn_s`: the total time of the model's answers, in seconds
+    - `answer_s`: the time limit of one answer, in seconds
+
+    No limit here covers the time in which people decide and tools run.
     """
 
     requests: int = 25
@@ -173,7 +178,7 @@ class ModelAgent:
     # -- the tool calls in an answer of the model -----------------------------------------------------------
 
     async def _make_calls(self, turn: StoredTurn, thread: Thread) -> None:
-        """Make all calls of the model's last answer at the same time, and wait until every call is over.
+        """Make all calls of the model's last answer at the same time, and wait until every call has ended.
 
         Identical calls in one answer of the model are made as one call, so that people aren't asked twice.
         """
@@ -193,7 +198,7 @@ class ModelAgent:
     async def _make(self, turn: StoredTurn, thread: Thread, same: Sequence[Wanted], storing: asyncio.Lock) -> None:
         """Make a call once, and store its outcome for all identical calls of the model's answer.
 
-        The outcome is stored as soon as this call is over, so that a turn that is stopped later keeps the outcome.
+        The outcome is stored as soon as this call has ended, so that a turn that is stopped later keeps the outcome.
         Outcomes are stored one after the other, because each outcome is stored with the whole thread.
         """
         outcome = await self._made(turn, thread, same[0])

@@ -44,7 +44,7 @@ _COMMANDS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Plan]], ...] =
 class Offline:
     """An agent without a model.
 
-    The agent reads the text of a turn as one command, and makes that command's tool call. If the text is no command,
+    The agent reads the text of a turn as one command, and makes that command's tool call. If the text isn't a command,
     the agent makes no call. The service sends the outcome to people.
     """
 

@@ -62,13 +62,13 @@ class Thread:
     prompts: list[str] = field(default_factory=list)
     #: The calls of the model's last answer.
     calls: list[Wanted] = field(default_factory=list)
-    #: The call's `id` -> its outcome, for each call that is over.
+    #: The call's `id` -> its outcome, for each call that has ended.
     outcomes: dict[str, str] = field(default_factory=dict)
     #: People's reasons for rejecting calls in this turn. The key is the call's `same`.
     rejected: dict[str, str] = field(default_factory=dict)
     #: The text of the model's last answer.
     words: str = ""
-    #: False while people still have to get `words`: the model wrote `words` together with calls.
+    #: False if the model wrote `words` together with calls, and people haven't got `words` yet.
     told: bool = True
     #: The number of the model's answers in this turn. Answers that the model had to correct count too.
     requests: int = 0

@@ -94,7 +94,7 @@ def named(offers: Sequence[Offer]) -> dict[str, Offer]:
 def misfit(args: Any, schema: Mapping[str, Any]) -> str:
     """Return a sentence that says where and why the arguments don't fit the schema, or '' if they fit.
 
-    No schema is fetched. A schema that refers to another document can't be used, and no arguments fit it.
+    If the schema refers to another document, that document isn't fetched, and no arguments fit the schema.
     """
     if not isinstance(args, dict):
         return "The arguments must be a JSON object."

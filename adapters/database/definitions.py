@@ -2,8 +2,8 @@
 
 `python -m adapters.database.definitions` compiles the definitions for SQLite and writes `statements.py`; it also writes
 `sqlite/schema.sql`, the schema that all migrations together give an empty database. Only that command and the tests
-import this module: importing SQLAlchemy takes longer than the service may take to start, and running a statement
-through SQLAlchemy takes as long as writing its result to the disk.
+import this module. Importing SQLAlchemy takes longer than the service may take to start. Running a statement through
+SQLAlchemy takes as long as writing its result to the disk.
 
 A bound parameter with a value is a constant and is written into the SQL text. A bound parameter without a value is a
 parameter of the statement. Parameters are numbered in the order in which they first occur in the SQL text.
@@ -108,7 +108,8 @@ class _Compiler(SQLiteCompiler):
 def compiled(core: ClauseElement, order: Sequence[str] = ()) -> str:
     """Return the SQL of a statement for SQLite, on one line.
 
-    Each parameter is `?` if callers give the parameters (`order`) exactly as they occur in the SQL text, else `?N`.
+    `order` names the parameters in the order in which callers give them. If this is the order in the SQL text, each
+    parameter becomes `?`. Otherwise each becomes `?N`.
     """
     found = _Compiler(sqlite.dialect(), core)
     text, named = " ".join(str(found).split()), found.positiontup or []
@@ -217,7 +218,7 @@ def _of_calls() -> dict[str, Definition]:
             .where(this_version, ~exists().where(_TABLES["outbox"].c.ref == _calls.ref)),
         ),
         "HOLDS": Definition(
-            "Return 1 if the call still has this version. The keys mean the same as the keys of SWAP_CALL.",
+            "Return 1 if the call still has this version. The dictionary has the same keys as SWAP_CALL.",
             {overdue: select(_ONE).where(this_version, *test) for overdue, test in time_tests.items()},
         ),
         "CALL_BY_REF": Definition("Return the call with this ref.", _call(_is(_calls.ref))),
@@ -250,9 +251,9 @@ def _of_calls() -> dict[str, Definition]:
             _oldest(DUE, func.substr(_calls.claim_owner, 1, func.length(owner)) == owner).limit(_LIMIT),
             ("owner", "limit"),
         ),
-        "CALLS_OPEN": Definition("Return the calls that aren't over, the oldest first.", _oldest(DUE).limit(_LIMIT)),
+        "CALLS_OPEN": Definition("Return the open calls, the oldest first.", _oldest(DUE).limit(_LIMIT)),
         "OPEN_KEY_IDS": Definition(
-            "Return the ids of the keys that made the MACs of the calls that aren't over.",
+            "Return the ids of the keys that made the MACs of the open calls.",
             union(
                 select(_key_id(_calls.row_mac)).where(DUE),
                 select(_key_id(_calls.decision_mac)).where(DUE, _calls.decision_mac.is_not(None)),
@@ -294,15 +295,16 @@ def _of_records(upsert: Upsert) -> dict[str, Definition]:
             select(_audit.id, _audit.hash).where(_audit.id == newest),
         ),
         "HASH_AT": Definition(
-            "Return the hash of the line at this position of the record.", select(_audit.hash).where(_is(_audit.id))
+            "Return the hash of the line at this position of the audit record.",
+            select(_audit.hash).where(_is(_audit.id)),
         ),
         "NEWEST": Definition(
-            "Return the newest time in the latest lines of the record. The last line may have an earlier time:"
+            "Return the newest time in the latest lines of the audit record. The last line may have an earlier time:"
             " older versions wrote such a line if their clock had been set back.",
             select(func.max(_audit.at)).where(_audit.id > newest - _LATEST_LINES),
         ),
         "INSERT_LINE": Definition(
-            "Insert a line of the record.", insert(_TABLES["audit"]).values(_values(*LINE)).inline()
+            "Insert a line of the audit record.", insert(_TABLES["audit"]).values(_values(*LINE)).inline()
         ),
         "LINES": Definition(
             "Return the lines of a call's chain, first line first.",
@@ -335,7 +337,7 @@ def _of_cards(upsert: Upsert) -> dict[str, Definition]:
             upsert("cards", "ref", "route", over=well),
         ),
         "CARD_STANDS": Definition(
-            "Store the message id of a card that turned out to be on its route already.",
+            "Store the message id of a card that was found to be posted already.",
             upsert("cards", *stands, over=new | well),
         ),
         "CARD_SENT": Definition(
@@ -472,7 +474,7 @@ def _of_outbox() -> dict[str, Definition]:
             "Delete the queued edits of a card that can't be posted on its route.", delete(outbox).where(here, is_edit)
         ),
         "DROP_POSTING": Definition(
-            "Delete the queued posting of a card that is on its route already.", delete(outbox).where(here, is_card)
+            "Delete the queued posting of a card that is posted already.", delete(outbox).where(here, is_card)
         ),
     }
 
@@ -606,7 +608,7 @@ def _of_credentials(upsert: Upsert) -> dict[str, Definition]:
             select(*(columns[name] for name in (*_CREDENTIAL, "revoked_at", "used_at"))).order_by(columns.name),
         ),
         "CREDENTIALS_REVOKED": Definition(
-            "Return the bearer tokens that were revoked according to the record, and when.",
+            "Return the bearer tokens that were revoked according to the audit record, and when.",
             select(_audit.at, _audit.data).where(
                 _audit.ref == literal(""), _audit.event == literal(Event.CREDENTIAL_REVOKED.value)
             ),

@@ -11,7 +11,7 @@ import secrets
 from base64 import b64decode, b64encode
 from typing import TYPE_CHECKING, Any, Protocol
 
-from adapters.database.sqlite.folder import close_to_others, sync_folder
+from adapters.database.folder import close_to_others, sync_folder
 from adapters.database.wording import say
 from hitl.errors import Unavailable
 
@@ -103,7 +103,7 @@ class KeptKeys(Protocol):
         """Return the ids of all keys that may have made MACs in the store."""
 
     async def open_key_ids(self) -> frozenset[str]:
-        """Return the ids of the keys that made the MACs of the calls that aren't over."""
+        """Return the ids of the keys that made the MACs of the calls that haven't ended."""
 
     async def keep_key_ids(self, ids: Iterable[str]) -> None:
         """Store the ids of the keys in use."""
@@ -112,7 +112,7 @@ class KeptKeys(Protocol):
 async def check_keys(store: KeptKeys, keyring: Keyring) -> None:
     """Check that the keyring has the keys of all open calls, and store the ids of the keyring's keys.
 
-    Raises Unavailable if a call that isn't over has a MAC of a key that isn't in the keyring.
+    Raises Unavailable if a call that hasn't ended has a MAC of a key that isn't in the keyring.
     """
     missing = await store.open_key_ids() - keyring.ids if await store.key_ids() - keyring.ids else frozenset()
     if missing:

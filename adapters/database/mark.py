@@ -1,8 +1,8 @@
-"""The mark: the position in the record (the audit log) at which a call was last allowed to run.
+"""The mark: the position in the audit record at which a call was last allowed to run.
 
 A database that was restored from an older copy doesn't know which calls have run since, and would let them run again.
 MACs can't detect this, because every MAC in the copy is valid. The mark can detect it: its file is outside the state
-folder, and if the record ends before the mark, the database is an older copy.
+folder, and if the audit record ends before the mark, the database is an older copy.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from adapters.database.sqlite.folder import sync_folder
+from adapters.database.folder import sync_folder
 from hitl.proof.keyring import Purpose
 from hitl.proof.seals import pack
 
@@ -25,9 +25,9 @@ _LONGEST = 4096
 
 
 class Mark:
-    """The mark file: a position in the record (the `id` of a line), the hash of this line, and a MAC.
+    """The mark file: a position in the audit record (the `id` of a line), the hash of this line, and a MAC.
 
-    This line was the newest line of the record when a call was last allowed to run.
+    This line was the newest line of the audit record when a call was last allowed to run.
     """
 
     def __init__(self, path: Path, keys: Keyring) -> None:

@@ -72,7 +72,7 @@ ASKED = ("ref", "requester", "origin", "digest", "agent", "routes")
 #: The columns of a vote, in the order in which `vote_of` reads them.
 VOTE = ("ref", "principal", "approve", "reason", "surface", "pressed_at", "at", "mac")
 
-#: The columns of a line of the record, in the order in which `line_of` reads them.
+#: The columns of a line of the audit record, in the order in which `line_of` reads them.
 LINE = ("ref", "seq", "at", "event", "actor", "data", "prev", "hash")
 
 #: The errors of reading or verifying a row into which somebody wrote values of any type by hand.
@@ -179,7 +179,7 @@ def _verdict(*ruled: Any) -> Verdict:
 
 
 def _card(told: dict[str, Any] | None) -> CardTerms | None:
-    """Return what the policy sets for the card (`CardTerms`), or None for a row that an older version wrote."""
+    """Return the policy's additions to the card (`CardTerms`), or None for a row that an older version wrote."""
     if told is None:
         return None
     numbers = tuple((name, text) for name, text in told["numbers"])
@@ -212,15 +212,15 @@ def vote_of(row: Sequence[Any]) -> Vote:
 
 
 def line_values(line: Recorded) -> tuple[Any, ...]:
-    """Return the values of a line of the record, in the order of the parameters of `statements.INSERT_LINE`."""
+    """Return the values of a line of the audit record, in the order of the parameters of `statements.INSERT_LINE`."""
     return line.ref, line.seq, micros(line.at), line.event, line.actor, line.data, line.prev, line.hash
 
 
 def line_of(row: Sequence[Any]) -> Recorded:
-    """Return the line of the record in a row with the columns `LINE`.
+    """Return the line of the audit record in a row with the columns `LINE`.
 
-    If somebody wrote a value of another type by hand, the line gets this value as text, or 1970 for a time that can't
-    be read. The line's MAC then doesn't hold, which shows the change.
+    If somebody edited the row by hand, a value may have the wrong type. The line then gets this value as text, or the
+    year 1970 in place of a time that can't be read. The line's MAC is wrong then, which shows the change.
     """
     ref, seq, at, *texts = row
     event, actor, data, prev, own = map(str, texts)
@@ -234,7 +234,7 @@ def line_of(row: Sequence[Any]) -> Recorded:
 def sending_of(row: Sequence[Any], keys: Keyring) -> Sending:
     """Return the outbox entry in a row of `statements.TO_SEND`.
 
-    If the card's MAC doesn't hold, the entry has no message id.
+    If the card's MAC is wrong, the entry has no message id.
     """
     _urgency, number, ref, route, kind, attempts, message, mac = row
     known = message if message and seals.card_holds(keys, mac, ref, route, message) else None

@@ -15,7 +15,7 @@ SWAP_CALL = {
 }
 #: Erase a call's arguments and the texts made from them, if the call still has this version and no unsent message.
 ERASE_CALL = "UPDATE calls SET cwd=?, preconditions=?, sentence=?, preview=?, notes=?, note=?, terms=?, row_mac=?, args=?, erased_at=?, salt=NULL WHERE calls.ref = ? AND calls.version = ? AND NOT (EXISTS (SELECT * FROM outbox WHERE outbox.ref = calls.ref))"
-#: Return 1 if the call still has this version. The keys mean the same as the keys of SWAP_CALL.
+#: Return 1 if the call still has this version. The dictionary has the same keys as SWAP_CALL.
 HOLDS = {
     None: "SELECT 1 FROM calls WHERE calls.ref = ? AND calls.version = ?",
     False: "SELECT 1 FROM calls WHERE calls.ref = ? AND calls.version = ? AND calls.due_at > ?",
@@ -40,9 +40,9 @@ CALLS_DUE = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.too
 NEXT_DUE = "SELECT min(calls.due_at) AS min_1 FROM calls WHERE due_at is not null"
 #: Return the open claimed calls whose claimant's name begins with this text, the oldest first.
 CALLS_LEASED = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args, calls.erased_at FROM calls WHERE due_at is not null AND substr(calls.claim_owner, 1, length(?1)) = ?1 ORDER BY calls.created_at, calls.rowid LIMIT ?2'
-#: Return the calls that aren't over, the oldest first.
+#: Return the open calls, the oldest first.
 CALLS_OPEN = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args, calls.erased_at FROM calls WHERE due_at is not null ORDER BY calls.created_at, calls.rowid LIMIT ?'
-#: Return the ids of the keys that made the MACs of the calls that aren't over.
+#: Return the ids of the keys that made the MACs of the open calls.
 OPEN_KEY_IDS = "SELECT substr(calls.row_mac, 1, instr(calls.row_mac, ':') - 1) AS substr_1 FROM calls WHERE due_at is not null UNION SELECT substr(calls.decision_mac, 1, instr(calls.decision_mac, ':') - 1) AS substr_2 FROM calls WHERE due_at is not null AND calls.decision_mac IS NOT NULL"
 #: Insert a vote, numbered after the call's other votes.
 INSERT_VOTE = "INSERT INTO votes (ref, seq, principal, approve, reason, surface, pressed_at, at, mac) VALUES (?1, (SELECT coalesce(max(votes.seq), 0) + 1 AS anon_1 FROM votes WHERE votes.ref = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
@@ -56,12 +56,12 @@ CHAIN = "SELECT audit.seq, audit.hash, audit.event, audit.data FROM audit WHERE 
 POSITION = "SELECT coalesce(max(audit.id), 0) AS coalesce_1, count(*) AS count_1 FROM audit"
 #: Return the position and hash of the last line of the whole record.
 LAST = "SELECT audit.id, audit.hash FROM audit WHERE audit.id = (SELECT max(audit.id) AS max_1 FROM audit)"
-#: Return the hash of the line at this position of the record.
+#: Return the hash of the line at this position of the audit record.
 HASH_AT = "SELECT audit.hash FROM audit WHERE audit.id = ?"
-#: Return the newest time in the latest lines of the record. The last line may have an earlier time: older versions
-#: wrote such a line if their clock had been set back.
+#: Return the newest time in the latest lines of the audit record. The last line may have an earlier time: older
+#: versions wrote such a line if their clock had been set back.
 NEWEST = "SELECT max(audit.at) AS max_1 FROM audit WHERE audit.id > (SELECT max(audit.id) AS max_2 FROM audit) - 1000"
-#: Insert a line of the record.
+#: Insert a line of the audit record.
 INSERT_LINE = "INSERT INTO audit (ref, seq, at, event, actor, data, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 #: Return the lines of a call's chain, first line first.
 LINES = "SELECT audit.ref, audit.seq, audit.at, audit.event, audit.actor, audit.data, audit.prev, audit.hash FROM audit WHERE audit.ref = ? ORDER BY audit.seq"
@@ -73,7 +73,7 @@ KEEP_PROMPT = "INSERT INTO prompts (ref, principal, kind, at, mac) VALUES (?, ?,
 PROMPT = "SELECT prompts.at, prompts.mac FROM prompts WHERE prompts.ref = ? AND prompts.principal = ? AND prompts.kind = ?"
 #: Store that a card is to be posted on a route. If an earlier attempt failed, the failure is deleted.
 KEEP_CARD = "INSERT INTO cards (ref, route) VALUES (?, ?) ON CONFLICT (ref, route) DO UPDATE SET failed_at = NULL, error = NULL"
-#: Store the message id of a card that turned out to be on its route already.
+#: Store the message id of a card that was found to be posted already.
 CARD_STANDS = "INSERT INTO cards (ref, route, message, mac) VALUES (?, ?, ?, ?) ON CONFLICT (ref, route) DO UPDATE SET message = excluded.message, failed_at = NULL, error = NULL, mac = excluded.mac"
 #: Store the message id of a card that was posted. An id that is stored already stays.
 CARD_SENT = "INSERT INTO cards (ref, route, message, mac) VALUES (?, ?, ?, ?) ON CONFLICT (ref, route) DO UPDATE SET message = coalesce(cards.message, excluded.message), failed_at = NULL, error = NULL, mac = CASE WHEN (cards.message IS NULL) THEN excluded.mac ELSE cards.mac END"
@@ -117,7 +117,7 @@ PUT_OFF_SENDING = "UPDATE outbox SET not_before=?, error=? WHERE outbox.id = ?"
 HASTEN = "UPDATE outbox SET not_before=0 WHERE outbox.not_before > ? AND outbox.error IS NOT NULL AND outbox.route >= ? AND outbox.route < ?"
 #: Delete the queued edits of a card that can't be posted on its route.
 DROP_EDITS = "DELETE FROM outbox WHERE outbox.ref = ? AND outbox.route = ? AND outbox.kind = 'edit'"
-#: Delete the queued posting of a card that is on its route already.
+#: Delete the queued posting of a card that is posted already.
 DROP_POSTING = "DELETE FROM outbox WHERE outbox.ref = ? AND outbox.route = ? AND outbox.kind = 'card'"
 #: Return the old and the new place of each conversation that its platform moved.
 MOVES = "SELECT moves.old, moves.new, moves.mac FROM moves"
@@ -164,7 +164,7 @@ LAST_TURN = "SELECT turns.id, turns.place, turns.identity, turns.requester, turn
 DROP_TURNS = "DELETE FROM turns WHERE turns.place = ?1 AND turns.done = 1 AND turns.seq < (SELECT max(turns.seq) AS max_1 FROM turns WHERE turns.place = ?1 AND turns.done = 1)"
 #: Return all bearer tokens, including revoked tokens.
 CREDENTIALS = "SELECT credentials.name, credentials.hash, credentials.scope, credentials.owner, credentials.origins, credentials.routes, credentials.created_at, credentials.created_by, credentials.until, credentials.mac, credentials.revoked_at, credentials.used_at FROM credentials ORDER BY credentials.name"
-#: Return the bearer tokens that were revoked according to the record, and when.
+#: Return the bearer tokens that were revoked according to the audit record, and when.
 CREDENTIALS_REVOKED = "SELECT audit.at, audit.data FROM audit WHERE audit.ref = '' AND audit.event = 'credential_revoked'"
 #: Insert a bearer token, unless its name was used before.
 KEEP_CREDENTIAL = "INSERT INTO credentials (name, hash, scope, owner, origins, routes, created_at, created_by, until, mac) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING"

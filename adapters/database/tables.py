@@ -185,9 +185,9 @@ class OutboxRow(SQLModel, table=True):
 
     The row is deleted after the message was sent, or when sending was given up.
 
-    `not_before` is the time from which a sender may take the row. A new row may be taken at once. A sender that takes
-    the row sets the end of its lease; a sender that fails sets the end of a pause. Ids are never reused, so a late
-    report about a deleted row can't be taken for a report about a newer row.
+    `not_before` is the time from which a sender may take the row. A new row may be taken immediately. A sender that
+    takes the row sets the end of its lease; a sender that fails sets the end of a pause. Ids are never reused, so a
+    late report about a deleted row can't be taken for a report about a newer row.
     """
 
     __tablename__: ClassVar[Any] = "outbox"
@@ -229,7 +229,7 @@ class InboxRow(SQLModel, table=True):
 
 
 class AuditRow(SQLModel, table=True):
-    """A line of the record. Each `ref` has its own chain; the service's own events have the ref ''.
+    """A line of the audit record. Each `ref` has its own chain; the service's own events have the ref ''.
 
     `id` orders all lines. No code writes or reads `sealed_by`.
     """

@@ -46,11 +46,14 @@ ENGLISH: Mapping[str, str] = {
     # messages about copies of the database
     "database.copy.there": "{path} exists already. Name a file that doesn't, or move that one away.",
     "database.copy.flawed": "{path} isn't as it was written; no copy was kept. Run: sayso audit verify",
-    "database.copy.none": "{path} isn't there, or this user (uid {uid}) can't read it. Nothing was changed. As root, put it in a folder that this user can enter, and run: chown {uid} {path}",
+    "database.copy.none": "{path} isn't there. Nothing was changed.",
+    "database.copy.unreadable": "{path} isn't there, or this user (uid {uid}) can't read it. Nothing was changed. As root, put it in a folder that this user can enter, and run: chown {uid} {path}",
     "database.copy.older": "{path} has the schema {schema}, and this version of Sayso restores the schema {known}. Nothing was changed. Restore it with the version that made it, and then install this version: its first start brings the database up to date.",
     "database.copy.tokens": "{path} has tokens that work: {names}. No database here tells which of them were revoked since. Nothing was changed. Add --tokens end to revoke them all, or --tokens keep to let them work.",
     "database.copy.changed": "{path} isn't as it was written, or its keys are others. Nothing was changed.",
     "database.copy.unplaced": "{path} can't be replaced: {why}. What it held is kept.",
+    # the check of the SQLite library
+    "database.sqlite.fault": "{version} can lose commits when two programs write to one database. The service writes alone: no harm. Don't write to {path} with another program while it runs",
 }
 IN_ENGLISH.join(ENGLISH)
 say = IN_ENGLISH.say

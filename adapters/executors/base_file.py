@@ -35,7 +35,7 @@ class Standing:
 
 
 def standing(folder: Folder, parts: tuple[str, ...]) -> Standing:
-    """Return the present state of a file. Raises OSError, or InvalidConfirmation if it isn't a regular file."""
+    """Return the current state of a file. Raises OSError, or InvalidConfirmation if it isn't a regular file."""
     try:
         with folder.reading(parts) as file:
             start = file.read(READ_WHOLE)
@@ -82,7 +82,7 @@ def base_key(parts: tuple[str, ...]) -> str:
 
 
 def base_now(folder: Folder, precondition: str) -> str:
-    """Return the file's present digest, or the reason why the file can't be read. `precondition` names the file."""
+    """Return the file's current digest, or the reason why the file can't be read. `precondition` names the file."""
     path = precondition.removeprefix(BASE)
     try:
         with explained(path):

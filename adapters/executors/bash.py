@@ -3,7 +3,7 @@
 Standard input is empty. Standard output and standard error are collected as one text; of a long text, the middle is
 left out. A small program, the keeper, runs the command and ends all of its processes, also the processes in other
 sessions. At the time limit, and when the service stops, the keeper sends SIGTERM to them and kills them two seconds
-later. When the command ends by itself, the keeper kills the remaining processes at once.
+later. When the command ends by itself, the keeper kills the remaining processes immediately.
 
 Two kinds of processes are out of the keeper's reach: those that a command starts through a service of the host (cron,
 a container daemon), and those of a command that kills its own keeper. The second kind exists only without confinement
@@ -52,7 +52,7 @@ _LONGEST_COMMAND = 131_071
 #: The card names at most this many scripts, and gives the number of the other scripts.
 _NAMED = 5
 #: The texts of at most this many scripts are kept in memory, as people last saw them. The card shows the differences
-#: between a script's kept text and its present text.
+#: between a script's kept text and its current text.
 _REMEMBERED = 256
 
 

@@ -1,7 +1,7 @@
 """Opens files in one folder and never outside of it: component by component, without following links.
 
 A path is checked by opening it. Each folder on the way is opened relative to its parent and with O_NOFOLLOW. If
-somebody replaces a name with a link in the meantime, the opening fails and doesn't follow the link.
+somebody replaces a name with a link meanwhile, the opening fails and doesn't follow the link.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Folder:
             return ABSENT
 
     def replace(self, parts: tuple[str, ...], data: bytes, base: str) -> bool:
-        """Write the file whole or not at all, and only if its present digest is `base`. Return whether it was written.
+        """Write the file whole or not at all, and only if its current digest is `base`. Return whether it was written.
 
         The bytes are on disk before the name points to them. The file keeps its mode, and its owner if possible.
         """
@@ -130,7 +130,7 @@ class Folder:
                     os.unlink(spare, dir_fd=folder)
 
     def delete(self, parts: tuple[str, ...], base: str) -> bool:
-        """Remove the file if its present digest is `base`. Return whether it was removed."""
+        """Remove the file if its current digest is `base`. Return whether it was removed."""
         with self.opened(parts[:-1]) as folder:
             if _digest_at(parts, folder) != base:
                 return False

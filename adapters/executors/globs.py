@@ -40,7 +40,7 @@ def _leads_on(pattern: tuple[str, ...], folders: tuple[str, ...]) -> bool:
 
 
 def _reached(pattern: tuple[str, ...], parts: tuple[str, ...]) -> set[int]:
-    """Return all positions in the pattern at which the next path component can go on with the match.
+    """Return all positions in the pattern at which the next path component can continue with the match.
 
     The function follows all positions together, because backtracking could take very long.
     """

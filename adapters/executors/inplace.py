@@ -49,7 +49,7 @@ class InPlace:
 
     #: The lines that would change, as a diff for people.
     preview: str
-    #: The preconditions that bind the change to the files' present bytes.
+    #: The preconditions that bind the change to the files' current bytes.
     bases: tuple[tuple[str, str], ...]
 
 

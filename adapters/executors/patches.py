@@ -1,9 +1,10 @@
 """Reads patches and applies them to texts: unified diffs, and the `*** Begin Patch` format of coding agents.
 
 A unified diff has the format of POSIX diff ("Diff -u Output Format") or of git, without renames and binary files. The
-removed and kept lines of a change must be in the file exactly: at the line number that the diff gives or, if they are
-not there, at exactly one other place. The agents' format gives no line numbers, so the removed and kept lines must be
-at only one place. If the `@@` of a change names a line, the first place after that line counts.
+file must hold the removed and kept lines of a change exactly. They must be at the line number that the diff gives. If
+they aren't, they must be at exactly one other place. The agents' format gives no line numbers, so the removed and kept
+lines must be at only one place. If the `@@` of a change names a line, the change applies at the first place after that
+line.
 """
 
 from __future__ import annotations

@@ -44,10 +44,10 @@ _log = logging.getLogger(__name__)
 
 #: Seconds that a cancelled tool gets to clean up.
 CLEANUP_S = 2.0
-#: At most this many calls of one requester are looked at at once. A look may hash gigabytes, and each thread that does
-#: this takes time from the event loop, which answers everybody.
+#: At most this many calls of one requester are examined at the same time. A look may hash gigabytes, and each thread
+#: that does this takes time from the event loop, which answers everybody.
 LOOKS = 2
-#: Seconds that a look waits for other looks of the same requester.
+#: Seconds that a call waits to be looked at (`Tool.look`) while other calls of the same requester are looked at.
 LANE_S = 10.0
 _SENTENCE_ARGUMENT = 120
 _PLAIN = {"string": "str", "boolean": "bool", "integer": "int", "number": "float"}
@@ -123,7 +123,8 @@ class Registry:
     """Runs the registered callables of one tool group (`hitl.ports.Executor`).
 
     `allowed` lists the tools that may run. None allows all tools, and an empty list allows no tool. `folder` is the
-    folder of the tools, if they work in a folder. `lane_s` is how many seconds a look waits for its requester's others.
+    folder of the tools, if they work in a folder. `lane_s` is how many seconds a call waits to be looked at while other
+    calls of its requester are looked at.
     """
 
     def __init__(
@@ -141,7 +142,7 @@ class Registry:
         self._folder = None if folder is None else str(folder)
         self._tools: dict[str, Tool] = {}
         self._late: set[asyncio.Future[Any]] = set()
-        #: By requester, the looks that may begin now.
+        #: Requester -> a semaphore that limits how many of the requester's calls are looked at now.
         self._lanes: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._lane_s = lane_s
 
@@ -163,13 +164,15 @@ class Registry:
     ) -> None:
         """Add a tool.
 
-        `look` finds out what the call would do, before people are asked; it may raise InvalidConfirmation. Without
-        `look`, `sentence` describes the call: it is a template with the arguments, such as `Deletes {path}.`. `now`
-        returns the present value of one precondition by its name. `changed` checks all preconditions and the present
-        meaning of the arguments, and returns a sentence about the first change that it finds, or None. After the time
-        limit, the tool has `grace_s` more seconds to stop its processes and to report. `read_only`, `destructive`,
-        `idempotent` and `open_world` have the meaning of MCP's annotations with these names. Their defaults assume the
-        worst.
+        - `look` finds out what the call would do, before people are asked. It may raise InvalidConfirmation.
+        - `sentence` describes the call if there is no `look`. It is a template with the arguments, such as `Deletes
+          {path}.`.
+        - `now` returns the current value of the precondition with the given name.
+        - `changed` checks all preconditions and the current meaning of the arguments. It returns a sentence about the
+          first change that it finds, or None.
+        - `grace_s` is the time in seconds that the tool has after its time limit, to stop its processes and to report.
+        - `read_only`, `destructive`, `idempotent` and `open_world` have the meaning of MCP's annotations with these
+          names. The defaults are the worst case.
 
         Raises ValueError if the name is taken, if the tool has neither `sentence` nor `look`, or if the sentence names
         an argument that the tool doesn't have.
@@ -215,8 +218,8 @@ class Registry:
     async def prepare(self, ask: Ask) -> Preparation:
         """Return a description of what the call would do.
 
-        Raises InvalidConfirmation if the tool isn't allowed or can't take the arguments, and TooManyPending if others
-        of the requester's calls are looked at for too long.
+        Raises InvalidConfirmation if the tool isn't allowed or can't take the arguments, and TooManyPending if looking
+        at other calls of the requester takes too long.
         """
         tool = self._find(ask.tools, ask.tool)
         if tool is None:

@@ -146,7 +146,7 @@ def scripts_of(line: str, folder: Folder) -> Scripts:
 
 
 def script_now(folder: Folder, precondition: str) -> str:
-    """Return the file's present digest, or the reason why the file can't be read. `precondition` names the file."""
+    """Return the file's current digest, or the reason why the file can't be read. `precondition` names the file."""
     try:
         return digest_of(folder, precondition.removeprefix(SCRIPT))
     except InvalidConfirmation as refusal:

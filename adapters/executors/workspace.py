@@ -142,7 +142,7 @@ class Workspace:
         return self._prepared(say("does.read", path=named_path(self._parts(args.path))))
 
     def look_at_write(self, args: WriteFile) -> Preparation:
-        """Return a description of the call: the file's present state, and the difference that writing would make."""
+        """Return a description of the call: the file's current state, and the difference that writing would make."""
         parts, data = self._parts(args.path), encoded(args.text)
         with explained(args.path):
             old = standing(self._folder, parts)
@@ -150,7 +150,7 @@ class Workspace:
         return self._prepared(sentence, {base_key(parts): old.base}, preview)
 
     def look_at_delete(self, args: DeleteFile) -> Preparation:
-        """Return a description of the call with the file's present state.
+        """Return a description of the call with the file's current state.
 
         Raises InvalidConfirmation if there is no file.
         """
@@ -181,7 +181,7 @@ class Workspace:
         return self._prepared(sentence, bases, "\n".join(map(shown_path, found)), deletes=True)
 
     def now(self, precondition: str) -> str:
-        """Return the file's present digest, or the reason why the file can't be read. `precondition` names the file."""
+        """Return the file's current digest, or the reason why the file can't be read. `precondition` names the file."""
         return base_now(self._folder, precondition)
 
     def _parts(self, path: str) -> tuple[str, ...]:

@@ -57,8 +57,8 @@ _OWN_TOOLS = "aap"
 KEYS = "aap:"
 #: The longest wait of one request, in seconds. The protocol sets this limit.
 _LONGEST_WAIT_S = 30
-#: The fields that only the record holds (`context`, `server` and `timeout`) have at most this many bytes together. The
-#: record keeps them, even when retention erases the call's arguments.
+#: The fields that only the audit record holds (`context`, `server` and `timeout`) have at most this many bytes
+#: together. The record keeps them, even when retention erases the call's arguments.
 _LONGEST_CONTEXT = 16_384
 #: Our decision -> the protocol's status. Any other decision, such as UNDELIVERABLE, becomes "denied".
 _STATUSES: Mapping[Decision | None, str] = {
@@ -177,7 +177,7 @@ async def read(
     ended: Gone,
     wait: Annotated[str, Query(pattern="^[1-9][0-9]{0,6}[smh]$", description="At most 30s count.")] = "",
 ) -> Response:
-    """Return a request: at once, or with `wait` (such as `30s`) after the decision.
+    """Return a request: immediately, or with `wait` (such as `30s`) after the decision.
 
     If people may still give a reason for a rejection, the wait also includes that reason. It ends at the latest after
     the time that `wait` names.
@@ -205,7 +205,7 @@ async def consume(ops: Ops, caller: Asker, ref: Ref, key: Key) -> Response:
     """Claim an approved request, so that the caller may run it once, and return it. The same key returns the same
     answer.
 
-    If no outcome is reported before the time for the run is over, nobody knows whether the tool ran. After that, a
+    If no outcome is reported before the time for the run has ended, nobody knows whether the tool ran. After that, a
     request with any key gets 409.
     """
     call, _ = await _own(ops, caller, ref)
@@ -268,7 +268,7 @@ async def _own(ops: Operations, caller: Caller, name: str) -> tuple[Call, Sequen
 
 
 def _kept(lines: Sequence[Recorded]) -> dict[str, Any]:
-    """Return the submitted fields that only the record of the call holds, such as the context.
+    """Return the submitted fields that only the audit record of the call holds, such as the context.
 
     Return {} for a call that was asked for through another interface.
     """

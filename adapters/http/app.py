@@ -59,12 +59,14 @@ def app(
 ) -> FastAPI:
     """Return the application for a running service.
 
-    `ready` returns sentences about the faults that keep the service from gating calls. `mounted` are the webhooks of
-    chat platforms, which authenticate by their own secrets. `state` holds the objects that the routes use; without it
-    there is no API, only webhooks. `hosts` are the host names under which TCP requests are accepted, in addition to the
-    names of the loopback (such as `localhost`). Without `remote`, TCP serves only the webhooks. `gateway` serves MCP at
-    `/mcp`, to callers that the guard has authenticated and that accept event streams. Other requests to `/mcp` are
-    requests of the harombe design, another project's API (`adapters.http.harombe`).
+    - `ready` returns sentences about the faults that keep the service from gating calls.
+    - `mounted` are the webhooks of chat platforms, which authenticate by their own secrets.
+    - `state` holds the objects that the routes use. Without `state` there is no API, only webhooks.
+    - `hosts` are the host names under which TCP requests are accepted, in addition to the names of the loopback (such
+      as `localhost`).
+    - `remote` says that TCP serves the API too, not only the webhooks.
+    - `gateway` serves MCP at `/mcp`, to callers that the guard has authenticated and that accept event streams. Other
+      requests to `/mcp` are requests of the harombe design, another project's API (`adapters.http.harombe`).
     """
     served = api() if state is not None else FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     for name, value in (state or {}).items():

@@ -51,7 +51,8 @@ class Asking:
         claim or None.
 
         If the caller has as many pending calls as it may have, the request waits at most `queue_s` seconds in line for
-        room. `submitted` are the facts from the request that only the record keeps. Raises the errors of `Gate.submit`.
+        room. `submitted` are the facts from the request that only the audit record keeps. Raises the errors of
+        `Gate.submit`.
         """
         ask = replace(self._ask(caller, request, key), submitted=submitted or {})
         made = await self._submitted(caller, ask, queue_s, gone)

@@ -39,8 +39,8 @@ class Attendance:
     """Keeps the connections on which callers wait for their calls.
 
     `leave` is the function that ends a call because its caller has left. It isn't called when the service stops,
-    because then the service closes the connections itself. This class observes the gate's changes, and forgets the
-    calls that were claimed or are over.
+    because then the service closes the connections itself. This class follows the gate's changes, and forgets the calls
+    that were claimed or have ended.
     """
 
     def __init__(self, leave: Callable[[Call], Awaitable[object]], stopping: asyncio.Event) -> None:
@@ -84,7 +84,7 @@ class Attendance:
             timer.cancel()
 
     def changed(self, call: Call) -> None:
-        """Forget a call that was claimed or is over."""
+        """Forget a call that was claimed or has ended."""
         if call.status not in _OPEN:
             for gone, callback in self._here.pop(call.ref, {}).items():
                 gone.remove_done_callback(callback)

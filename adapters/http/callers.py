@@ -188,7 +188,7 @@ def _scoped(*scopes: Scope) -> Any:
     return Depends(allowed)
 
 
-#: The types of parameters of routes: any authenticated caller, or only a caller with one of these scopes.
+#: The types of a route's parameter for its caller: any authenticated caller, or only a caller with one of these scopes.
 Anyone = Annotated[Caller, Depends(_authenticated)]
 Asker = Annotated[Caller, _scoped(Scope.AGENT)]
 Withdrawer = Annotated[Caller, _scoped(Scope.AGENT, Scope.OPERATOR)]

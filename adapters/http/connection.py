@@ -35,8 +35,8 @@ _CREDENTIALS = struct.Struct("3i")
 
 
 def _refusal(status: int, code: str, detail: str, *fields: str) -> bytes:
-    """Return the bytes of an error response that this module sends itself, without the application. It closes the
-    connection.
+    """Return the bytes of an error response that this module sends itself, without the application. The response closes
+    the connection.
 
     `fields` are further header lines.
     """
@@ -109,8 +109,8 @@ class Door(HttpToolsProtocol):
         self._counted = connections.enter(self._peer.key, self._peer.party)
         self._lingering = not self._counted and connections.linger()
         if not self._counted and not self._lingering:
-            # Too many refused connections linger already, and each holds a file descriptor. So this one is closed at
-            # once.
+            # Too many refused connections linger already, and each holds a file descriptor. So this one is closed
+            # immediately.
             self._refused = True
             transport.abort()
             return

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from hitl.people import Directory
     from hitl.people.names import Names
 
-#: A diff has at most this many characters, and so have the old text and the new text from which it is made.
+#: The highest number of characters of a diff, and of the old and the new text from which it is made.
 LONGEST_DIFF = 16_384
 
 
 def call_view(call: Call, people: Directory, names: Names, *, brief: bool = False) -> dict[str, Any]:
     """Return the document of a call, for a reader who may see the call.
 
-    With `brief`, the document has no `args` and no `output`, but a line of the arguments.
+    With `brief`, the document has neither `args` nor `output`. It has the arguments cut to one line instead.
     """
     made = brief_view if brief else encoded_view
     return made(call, names) | {"on_behalf_of": people.on_behalf_of(call.requester)}

@@ -1,7 +1,7 @@
 """`/v1/events`: the events of the calls that a caller may see, as server-sent events or over a WebSocket.
 
-Server-sent events and the WebSocket use the same cursor: the position of a line in the record, which is still valid
-after a restart. A client that connects again with its last cursor gets every later event once.
+Server-sent events and the WebSocket use the same cursor: the position of a line in the audit record, which is still
+valid after a restart. A client that connects again with its last cursor gets every later event once.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import contextlib
 import json
 import re
 import secrets
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from cachetools import TTLCache
+from cachetools import LRUCache, TTLCache
 from fastapi import APIRouter, Header, Query, Request, WebSocket
 from starlette.responses import Response, StreamingResponse
 from starlette.websockets import WebSocketDisconnect
@@ -31,23 +31,26 @@ if TYPE_CHECKING:
 
     from hitl.call import Call, Recorded
     from hitl.gate import Gate
+    from hitl.ports import Change, Changes
 
 router = APIRouter(prefix="/v1", tags=["events"])
 #: A stream sends an empty message after this many seconds without an event. Proxies commonly close a silent stream
 #: after 60 seconds.
 _SILENCE_S = 15.0
-#: The number of lines of the record that are read at once.
+#: The number of lines that are read from the audit record at a time.
 _LINES = 200
-#: One caller may have at most this many streams open at once.
+#: The number of positions after which lines are kept for the streams. Nearly all streams are at the newest line.
+_POSITIONS = 16
+#: One caller may have at most this many streams open at the same time.
 _MOST_STREAMS = 256
-#: The pattern of a cursor, which is a position in the record: a decimal number that fits into 64 bits.
+#: The pattern of a cursor, which is a position in the audit record: a decimal number that fits into 64 bits.
 _CURSOR = "^[0-9]{1,18}$"
 _TICKET_S = 30
 _MOST_TICKETS = 10_000
 #: The codes with which a WebSocket is closed: if its caller is refused, and when the service stops (RFC 6455, 7.4.1).
 _POLICY_VIOLATION, _GOING_AWAY = 1008, 1001
-#: The events of the record that a stream sends. It leaves out the other events, such as single replies and deliveries
-#: of messages.
+#: The events of the audit record that a stream sends. It leaves out the other events, such as single replies and
+#: deliveries of messages.
 _TOLD = frozenset(
     {
         *(Event.ASKED, Event.ALLOWED, Event.DENIED, Event.VOTED, Event.APPROVED, Event.REJECTED, Event.REASON),
@@ -58,41 +61,41 @@ _TOLD = frozenset(
 )
 
 
-class Lines(Protocol):
-    """Reads the lines of the record, in the order in which they were written."""
+class _Told(NamedTuple):
+    """A line of the audit record. `call` is None if streams don't send this line."""
 
-    async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
-        """Return the lines after a position in the record, oldest first, each with its position."""
-
-    async def last_line(self) -> int:
-        """Return the position of the newest line, or 0 for an empty record."""
+    place: int
+    call: Call | None
+    event: dict[str, Any]
 
 
 class Feed:
-    """Wakes the streams when a call changes. It observes the gate.
+    """Wakes the streams when the audit record has a new line for them.
 
     `check` raises Unauthenticated for a caller whose token or right has ended.
     """
 
-    def __init__(self, gate: Gate, lines: Lines, stopping: asyncio.Event, check: Callable[[Caller], None]) -> None:
+    def __init__(self, gate: Gate, stopping: asyncio.Event, check: Callable[[Caller], None]) -> None:
         self._gate = gate
         self._check = check
-        self._lines = lines
+        self._changes: Changes = gate.store
         self.stopping = stopping
         self._woken: asyncio.Future[None] | None = None
         self._counts: dict[str, int] = {}
         self._tickets: TTLCache[str, Caller] = TTLCache(_MOST_TICKETS, _TICKET_S)
+        self._read: LRUCache[int, asyncio.Task[Sequence[_Told]]] = LRUCache(_POSITIONS)
+        self._changes.follow(self._heard)
 
-    def changed(self, call: Call) -> None:
-        """Wake every stream, because a call has changed."""
-        del call
-        self.wake()
+    def _heard(self, change: Change) -> None:
+        if change.call is not None or any(entry.event in _TOLD for entry in change.entries):
+            self.wake()
 
     def wake(self) -> None:
-        """Let every stream look for new lines in the record."""
+        """Let every stream look for new lines in the audit record."""
         if self._woken is not None and not self._woken.done():
             self._woken.set_result(None)
         self._woken = None
+        self._read.clear()
 
     def ticket(self, caller: Caller) -> str:
         """Return a ticket for one WebSocket of the caller."""
@@ -126,30 +129,30 @@ class Feed:
                 del self._counts[caller.principal]
 
     async def start_of(self, cursor: str | None) -> int:
-        """Return the position in the record after which a stream begins.
+        """Return the position in the audit record after which a stream begins.
 
         Raises InvalidConfirmation for an invalid cursor.
         """
         if cursor is None:
-            return await self._lines.last_line()
+            return await self._changes.last_line()
         if not re.fullmatch(_CURSOR, cursor):
             raise InvalidConfirmation(say("api.http.events.cursor"))
         return int(cursor)
 
     async def events(self, caller: Caller, place: int) -> AsyncIterator[dict[str, Any] | None]:
-        """Yield the events after a position in the record, until the service stops.
+        """Yield the events after a position in the audit record, until the service stops.
 
         It yields None after 15 seconds without an event. Raises Unauthenticated when the caller's token has ended.
         """
         while not self.stopping.is_set():
             woken = self._wake_up()
-            lines = await self._lines.lines_after(place, _LINES)
+            lines = await self._after(place)
             self._check(caller)
-            for at, line in lines:
+            for at, call, event in lines:
                 place = at
-                if told := await self._told(caller, place, line):
+                if call is not None and self._gate.access.may_see(caller.principal, call):
                     self._check(caller)
-                    yield told
+                    yield event
             if not lines and not await self._woke(woken):
                 yield None
 
@@ -162,14 +165,25 @@ class Feed:
         done, _ = await asyncio.wait([woken], timeout=_SILENCE_S)
         return bool(done)
 
-    async def _told(self, caller: Caller, place: int, line: Recorded) -> dict[str, Any] | None:
-        """Return the event for a line of the record, or None if a stream doesn't send this line to this caller."""
-        if line.event not in _TOLD or not line.ref:
-            return None
-        call = await self._gate.store.get(line.ref)
-        if call is None or not self._gate.access.may_see(caller.principal, call):
-            return None
-        return {
+    async def _after(self, place: int) -> Sequence[_Told]:
+        """Return the lines after a position in the audit record.
+
+        All streams at this position share one reading until the next change, because each change wakes all of them.
+        """
+        reading: asyncio.Task[Sequence[_Told]] | None = self._read.get(place)
+        if reading is None or (reading.done() and reading.exception()):
+            reading = self._read[place] = asyncio.create_task(self._look_after(place))
+        # A stream that ends while it waits doesn't end the reading for the other streams.
+        return await asyncio.shield(reading)
+
+    async def _look_after(self, place: int) -> Sequence[_Told]:
+        return [await self._told(at, line) for at, line in await self._changes.lines_after(place, _LINES)]
+
+    async def _told(self, place: int, line: Recorded) -> _Told:
+        call = await self._gate.store.get(line.ref) if line.event in _TOLD and line.ref else None
+        if call is None:
+            return _Told(place, None, {})
+        event = {
             "id": str(place),
             "ref": call.ref,
             "short": call.short,
@@ -178,6 +192,7 @@ class Feed:
             "actor": line.actor,
             "at": line.at.isoformat(),
         }
+        return _Told(place, call, event)
 
 
 def _feed(request: Request | WebSocket) -> Feed:

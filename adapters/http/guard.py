@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 #: Paths that need no authentication, because their answers reveal nothing about this installation.
 OPEN = frozenset({"/docs", "/openapi.json"})
-#: The key of `scope["state"]` under which the guard stores a bool for a request to an exempt path: whether the Host and
-#: Origin of the request would be accepted on the other paths. If not, `/readyz` doesn't name the faults.
+#: The key of `scope["state"]` under which the guard stores a bool for a request to an exempt path. The bool says
+#: whether the other paths would accept the request's Host and Origin. If not, `/readyz` doesn't name the faults.
 NAMED = "sayso.named"
 _SAME = frozenset({"same-origin", "none"})
 

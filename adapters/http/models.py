@@ -414,7 +414,7 @@ class CardAnswer(_Answer):
 
 
 class BriefCall(_Answer):
-    """A call for lists, without `args` and `output`, but with a line of the arguments."""
+    """A call for lists, without `args` and `output`, but with the arguments cut to one line."""
 
     ref: str = Field(description="The public name of the call.", examples=["01992f4e-8a5e-7a3c-9f60-3f2f0c5f7a11"])
     short: str = Field(description="The ref for people.", examples=["K7Q2MX"])
@@ -521,7 +521,7 @@ class SessionList(_Answer):
 
 
 class Line(_Answer):
-    """One line of the record."""
+    """One line of the audit record."""
 
     seq: int
     at: datetime
@@ -649,7 +649,7 @@ class MeAnswer(_Answer):
 
 
 class EventView(_Answer):
-    """One event of the stream: a line of the record of a call that the caller may see."""
+    """One event of the stream: a line of the audit record of a call that the caller may see."""
 
     id: str = Field(description="The cursor. Send it as Last-Event-ID to continue after this event.")
     ref: str

@@ -73,7 +73,7 @@ def key_of(secret: str) -> bytes:
 
 
 class Notices:
-    """Observes the gate, and sends one notice for each decision on an agent's request, with a few retries.
+    """Follows the gate's changes, and sends one notice for each decision on an agent's request, with a few retries.
 
     Notices that haven't been sent when the service stops are lost.
     """
@@ -130,10 +130,10 @@ class Notices:
 
 
 def _is_resolved(call: Call) -> bool:
-    """Return whether the wait of a request of this protocol is over, and its agent may not know this yet.
+    """Return whether a request of this protocol waits no longer, and its agent may not know this yet.
 
-    A request that was decided at once or has been consumed doesn't count. After a rejection, the wait is over when its
-    reason has come, or when no reason can come any more.
+    A request that was decided immediately or has been consumed doesn't count. After a rejection, the request waits
+    until its reason has come, or until no reason can come any more.
     """
     asked_here = call.key is not None and call.key.startswith(KEYS)
     pending = call.decision in {None, Decision.ALLOWED, Decision.DENIED} or call.awaits_reason

@@ -47,13 +47,13 @@ class Place:
 
     @property
     def refusal(self) -> TooManyPending:
-        """The refusal to send when the request's time in line is over."""
+        """The refusal to send when the request's time in line has ended."""
         return self._line.refusal or TooManyPending(fact(Refusal.WAITING, who=self._who, count=len(self._line)))
 
     async def turn(self) -> Literal[True] | None:
         """Wait until this request is the first in line and may try to submit its call; then return True.
 
-        The first request may try at once, and again each time that there may be room.
+        The first request may try immediately, and again each time that there may be room.
         """
         while self._line[0] is not self:
             await self.moved.wait()
@@ -70,7 +70,7 @@ class Place:
 class Queues:
     """Keeps a line of waiting requests for each requester and agent, in the order in which the requests came.
 
-    This class observes the gate's changes, because the end of a call makes room.
+    This class follows the gate's changes, because the end of a call makes room.
     """
 
     def __init__(self) -> None:

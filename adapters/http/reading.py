@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: One request for a page reads at most this many calls. Otherwise a caller who may see few of many calls could keep the
 #: store busy.
 _MOST_SCANNED = 1_000
-#: At most this many calls are read from the store at once, because each may have a megabyte of arguments.
+#: At most this many calls are read from the store in one read, because each may have a megabyte of arguments.
 _READ_AT_ONCE = 50
 
 
@@ -79,7 +79,7 @@ class Reading:
         return {"calls": seen, "next": before}
 
     async def history(self, call: Call) -> Sequence[Recorded]:
-        """Return the lines of the record about a call, oldest first."""
+        """Return the lines of the audit record about a call, oldest first."""
         return await self._gate.store.history(call.ref)
 
     async def record(self, caller: Caller, target: str) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class Reading:
         return full_view(call, lines, self._gate.names) | beside | {"flaws": [sentence(flaw) for flaw in flaws]}
 
     async def ready(self, call: Call) -> None:
-        """Mask the texts of a large call outside the event loop. Its document can then be made at once."""
+        """Mask the texts of a large call outside the event loop. Its document can then be made immediately."""
         await self._gate.ready(call)
 
     async def view(self, call: Call, *, brief: bool = False) -> dict[str, Any]:

@@ -62,7 +62,7 @@ async def me(ops: Ops, caller: Anyone) -> Response:
     "/policy/evaluate", tags=["service"], summary="Judge a call", responses=documented(models.VerdictAnswer, 413, 422)
 )
 async def evaluate(ops: Ops, caller: Anyone, body: models.EvaluateRequest) -> Response:
-    """Return the policy's present verdict on a call. Nothing is recorded, and the answer permits nothing."""
+    """Return the policy's current verdict on a call. Nothing is recorded, and the answer permits nothing."""
     return answer(ops.asking.evaluate(caller, body))
 
 
@@ -70,7 +70,7 @@ async def evaluate(ops: Ops, caller: Anyone, body: models.EvaluateRequest) -> Re
 async def parse(caller: Anyone, body: models.ParseRequest) -> Response:
     """Return the readings of a person's text: how the reply reader understands it. Nothing is decided."""
     del caller
-    # Not in a thread of its own: the reader builds its tables while it reads, for one thread.
+    # This runs on the event loop's thread. The reader builds its tables while it reads, and they are for one thread.
     return answer(_parsed(body))
 
 
@@ -155,7 +155,7 @@ async def list_tokens(request: Request, caller: Operator) -> Response:
 async def revoke_token(
     request: Request, ops: Ops, caller: Operator, name: Annotated[str, Path(min_length=1, max_length=64)]
 ) -> Response:
-    """Revoke a token at once, and end its streams and waiting requests. Its name is never used again."""
+    """Revoke a token immediately, and end its streams and waiting requests. Its name is never used again."""
     revoked = await _operated(request, caller).revoke(caller, name)
     ops.waiters.revoked(revoked.identity)
     request.app.state.feed.wake()

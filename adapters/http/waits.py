@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 T = TypeVar("T")
-#: At most this many requests of one caller may wait at once. The service promises room for 1,000 waiting agents.
+#: At most this many requests of one caller may wait at the same time. The service promises room for 1,000 waiting
+#: agents.
 MOST_WAITING = 2_000
 
 
@@ -30,7 +31,7 @@ class Waits:
         self.stopping = asyncio.Event()
 
     def stop(self) -> None:
-        """End all waits now. From then on, every new wait ends at once."""
+        """End all waits now. From then on, every new wait ends immediately."""
         self.stopping.set()
         for who in self._clocks:
             self.end(who)

@@ -55,7 +55,7 @@ class Client:
     def agent(self) -> str:
         """The agent's name on cards, looked up by the client's own name.
 
-        It is a general name if the client isn't known.
+        If the client isn't known, this is a general name.
         """
         return _AGENTS.get(self.name, _AGENT)
 

@@ -124,7 +124,8 @@ class Catalogue:
         return await self._all("pages", method, key)
 
     async def _all(self, what: str, *args: str) -> dict[str, Any]:
-        """Call the method `what` for all servers at the same time. Return each server's value, by the server's name.
+        """Call the method named `what` for all servers at the same time. Return each server's value, by the server's
+        name.
 
         The value is an empty list for a server that can't be reached, so that the other servers still work.
         """

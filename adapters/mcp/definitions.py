@@ -109,7 +109,7 @@ class Shelf:
             return ()
 
     def write(self, server: str, tools: Iterable[Tool]) -> None:
-        """Store the tools. If the file can't be written, log a warning and go on.
+        """Store the tools. If the file can't be written, log a warning and continue.
 
         After the next restart, the service then knows the tools only after the server has started.
         """

@@ -165,7 +165,7 @@ class Servers:
             return Ran(Result.REFUSED, error=say("tool.unlisted.run", tool=one_line(call.tool)))
         try:
             # Listing the tools shows whether the server is alive. If the server has died, the listing starts it again.
-            # The list also holds the tool's present definition.
+            # The list also holds the tool's current definition.
             await upstream.fresh()
             info = self.info(call.tools, call.tool)
             if info is None or (info.executor, info.definition) != (call.executor, call.definition):

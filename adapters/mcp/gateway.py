@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     #: Returns the caller of a request, as its transport proved it. Raises SaysoError if the caller's right has ended.
     Who = Callable[[Context], Caller]
 
-#: Each progress report of the gateway raises the progress by this amount. It is tiny, because the tool's own progress
-#: is added, and the sum may only grow.
+#: Each progress report of the gateway raises the progress by this amount. The amount is tiny: the tool's own progress
+#: is added, and the sum must grow with each report.
 _TICK = 0.001
 #: If a call has one of these results, the client gets the server's complete answer.
 _RAN = frozenset({Result.SUCCEEDED, Result.FAILED})
@@ -261,7 +261,7 @@ class Gateway:
         return call if call is not None and asked and is_of(call.session, caller) else None
 
     async def _waited(self, call: Call, client: Client, watching: _Watching, rounds: int | None) -> Call:
-        """Return the call when it has ended, or its present state when this request has waited long enough."""
+        """Return the call when it has ended, or its current state when this request has waited long enough."""
         if call.decision is Decision.ALLOWED:
             return await self._desk.ended(call)
         loop = asyncio.get_running_loop()
@@ -340,10 +340,10 @@ class _Answering:
         }
 
     async def checked(self, ctx: Context, call_next: Any) -> Any:
-        """Answer a request, unless its caller's right to connect has ended, before the work or during it.
+        """Answer a request.
 
-        The second check is needed because a request may wait for people for a long time. Raises MCPError if the right
-        has ended.
+        Raises MCPError if the caller's right to connect has ended. The right is checked before the work and again after
+        it, because a request may wait for people for a long time.
         """
         if ctx.request_id is None:  # a notification gets no answer
             return await call_next(ctx)

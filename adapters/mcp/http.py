@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from adapters.mcp.gateway import Gateway
     from hitl.call import Call
 
-#: One caller may have at most this many sessions at once. A session takes about 40 KB.
+#: One caller may have at most this many sessions at the same time. A session takes about 40 KB.
 MOST_SESSIONS = 2_000
 
 
@@ -35,7 +35,7 @@ class HttpMount:
 
     `who` returns the caller of a request, and is called only for authenticated requests. `security` checks Host and
     Origin; it is None if the surrounding application checks them. The application takes requests after `start` and
-    until `stop`. It can't be started a second time. One caller may have `most_sessions` sessions open at once.
+    until `stop`. It can't be started a second time. One caller may have `most_sessions` sessions open at the same time.
     """
 
     def __init__(
@@ -92,10 +92,10 @@ class HttpMount:
         await self._manager.asgi_app({**scope, "user": AuthenticatedUser(token)}, receive, send)
 
     def _check_room(self, headers: Headers, whose: str) -> None:
-        """Raise TooManyPending if the request would open a session and its caller has too many.
+        """Raise TooManyPending if the request would open a session and its caller has too many sessions.
 
-        The library limits only the sessions of all callers together, so one caller could take them all. A session ends
-        30 minutes after its last request, if the client doesn't end it.
+        The library limits only the sessions of all callers together, so one caller could take all of them. A session
+        ends 30 minutes after its last request, if the client doesn't end it.
         """
         modern = headers.get(MCP_PROTOCOL_VERSION_HEADER) in MODERN_PROTOCOL_VERSIONS  # these have no sessions
         if modern or MCP_SESSION_ID_HEADER in headers:

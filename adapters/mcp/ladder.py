@@ -1,9 +1,9 @@
 """Limits how long one request of a client waits for a person, and defines the answer after that time.
 
 With the protocol of 2026-07-28, the gateway answers a request "not yet", and the client asks again. Clients ask at most
-10 times by default, so the wait is divided into legs. An older client waits in its one request, at most as long as that
-client is known to wait; the TypeScript library gives up after 60 seconds. In the end the answer is a normal result that
-says "pending" and names the call, so that the client can ask for its state later.
+10 times by default, so the wait is divided into legs (one for each request). An older client waits in its one request,
+at most as long as that client is known to wait; the TypeScript library gives up after 60 seconds. In the end the answer
+is a normal result that says "pending" and names the call, so that the client can ask for its state later.
 """
 
 from __future__ import annotations

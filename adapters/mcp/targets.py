@@ -36,7 +36,7 @@ class Target:
     """
 
     name: str
-    #: The program and its arguments. This is empty for a server that is reached by `url`.
+    #: The program and its arguments. They are empty for a server that is reached by `url`.
     command: Sequence[str] = ()
     url: str = ""
     env: Mapping[str, str] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class Target:
     def executor(self) -> str:
         """Return the name of this server that the digests of its calls cover.
 
-        It depends on the command, the URL and the folder, not only on the server's name.
+        This name depends on the command, the URL and the folder, not only on the server's own name.
         """
         where = json.dumps([list(self.command), self.url, self.cwd])
         return f"mcp:{self.name}:{hashlib.sha256(where.encode()).hexdigest()[:12]}"

@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 _LIST_S, _MOST_PAGES = 30.0, 100
 _STOP_S = 8.0
 #: A caller waits at most this many seconds for a server that may not be started yet. If the server may be started only
-#: later than that, the caller gets an error at once.
+#: later than that, the caller gets an error immediately.
 _PATIENT_S = 2.0
 _CHANGES: Mapping[type, ServerEvent] = {
     t.ToolListChangedNotification: ToolsListChanged(),
@@ -206,8 +206,8 @@ class Upstream:
         """Send one request, and return the answer. Raises UpstreamDown if nothing was sent, and MCPError if the server
         refuses.
 
-        MCPError has the code CONNECTION_CLOSED if the server died in the meantime. In that case nobody knows whether
-        the server did the work.
+        MCPError has the code CONNECTION_CLOSED if the server died meanwhile. In that case nobody knows whether the
+        server did the work.
         """
         client = await self.client()
         try:

@@ -32,9 +32,9 @@ class PolicyWritable(PermissionError):
 class FolderSource:
     """Reads named documents. The first folder that has a document wins.
 
-    A file or folder is refused if its owner is neither this process's user nor root, or if its group or others may
-    write to it: a user who can write the policy can approve everything. A folder with the sticky bit may be writable,
-    because the bit stops other users from replacing the file.
+    A user who can write the policy can approve everything. So a file or folder is refused if another user than this
+    process's user or root owns it, or if its group or others may write to it. A folder with the sticky bit may be
+    writable, because the bit stops other users from replacing the file.
     """
 
     def __init__(self, folders: Sequence[Path]) -> None:

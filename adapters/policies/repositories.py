@@ -401,7 +401,7 @@ def _refuse_others(path: str) -> None:
 def _there(path: str) -> bool:
     """Return whether a file, folder or link has this name.
 
-    Raises OSError if this process has no right to find out: the user who runs git may have this right.
+    Raises OSError if this process isn't permitted to find out. The user who runs git may be permitted.
     """
     return _status(path) is not None
 

@@ -13,9 +13,11 @@ from adapters.slack.messages import packed
 class Alone:
     """The ways to send one person an answer that only they see, or to open a window for them.
 
-    `trigger` opens a window within three seconds. `view` is the window in which the person acted, and `page` is the
-    number of the page that they want to see. `url` is Slack's response URL, which accepts answers even in channels in
-    which the bot isn't a member. `home` says that the person is looking at the app's Home tab.
+    - `trigger` opens a window, for three seconds after the press.
+    - `view` is the window in which the person acted.
+    - `page` is the number of the page that the person wants to see.
+    - `url` is Slack's response URL. It accepts answers even in channels in which the bot isn't a member.
+    - `home` says that the person is looking at the app's Home tab.
     """
 
     user: str

@@ -116,7 +116,7 @@ def is_shared(body: Mapping[str, Any]) -> bool:
 def is_message(event: Mapping[str, Any]) -> bool:
     """Return whether an event is a new message that a person may have written.
 
-    Slack's notice that a message was changed is no new message.
+    Slack's notice that a message was changed isn't a new message.
     """
     return event.get("type") in {"message", "app_mention"} and event.get("subtype") in _SAID and "ts" in event
 

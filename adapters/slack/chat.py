@@ -131,7 +131,7 @@ class SlackChat:
         return self._delivery.person_in(channel)
 
     async def update(self, route: str, message: str, call: Call) -> None:
-        """Edit the card to show the call's present state.
+        """Edit the card to show the call's current state.
 
         If the edit fails, post a new card, or the outcome if the call has ended.
         """
@@ -145,8 +145,8 @@ class SlackChat:
                 await self._replace(route, shown, call)
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """Edit a message that is a second copy of a call's card. It then says that the other message counts, or how the
-        call ended.
+        """Edit a message that is a second copy of a call's card. It then says that the other message is the card, or
+        how the call ended.
         """
         spare = plain_message(self._wording(route).say("card.spare", short=call.short))
         shown = self._card(route, call) if call.ended else spare

@@ -94,9 +94,10 @@ def promised(answer: Any, name: str) -> Any:
 
 
 def listed(answer: Any, name: str) -> list[Any]:
-    """Return a list of an answer that Slack's documentation promises in every `ok` answer of a method. It may be empty.
+    """Return a list of an answer that Slack's documentation promises in every `ok` answer of a method. The list may be
+    empty.
 
-    Raises LookupError if it is missing, because then another server has answered.
+    Raises LookupError if the list is missing, because then another server has answered.
     """
     found = answer.get(name)
     if isinstance(found, list):

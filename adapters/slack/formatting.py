@@ -1,8 +1,9 @@
 """Reads a Slack message as people see it, with its formatted spans: from its rich text, else from its mrkdwn.
 
 Slack sends a person's message twice in one event: as `blocks` with one rich_text block ("Block Kit: rich text block"),
-and as `text` in mrkdwn ("Formatting text for app surfaces"). The blocks say more exactly what was typed, so this module
-reads them if they exist. A yes in code, or in the label of a link or a date, never counts as the person's own yes.
+and as `text` in mrkdwn ("Formatting text for app surfaces"). The blocks show the typed text more exactly, so this
+module reads the blocks if they exist. A yes in code, or in the label of a link or a date, never counts as the person's
+own yes.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ class _Page:
             self.spans.append(Span(start, len(self.text), kind))
 
     def mention(self, sign: str, who: str, label: str = "") -> None:
-        """Add a mention. A mention of the bot itself is no formatted span, because it addresses nobody else."""
+        """Add a mention. A mention of the bot itself isn't a formatted span, because it addresses nobody else."""
         start, name = len(self.text), label or (_OUR_NAME if who == self.me else who)
         self.write(name if name.startswith(sign) else f"{sign}{name}")
         if who == self.me:

@@ -61,8 +61,9 @@ if TYPE_CHECKING:
     #: Handles the event that was read from a body.
     HearBody: TypeAlias = Callable[[Heard | None], Awaitable[None]]
 
-#: The events of an app with the assistant view or the agent view. We don't use the events about what a person looks at,
-#: but without a listener for them, the inbox would report each as an event that nothing handles.
+#: The events of an app with the assistant view or the agent view. We don't use the events about the pages that a person
+#: looks at. They have a listener only because the inbox would otherwise report each of them as an event that nothing
+#: handles.
 _OF_AGENTS = ("assistant_thread_started", "assistant_thread_context_changed", "app_context_changed")
 #: The events that this adapter reads. Messages of any sub-type arrive as `message`; the translator skips messages that
 #: no person wrote.
@@ -115,8 +116,8 @@ class Dispatcher:
         """Hand an event to our listeners, then to the operator's. Return whether an operator's listener handled it.
 
         If no listener handles the press of a message's button, `hear` gets a press without data, so that the person
-        gets an answer. Raises the first exception of a listener. Raises Untaken if no listener handles another event,
-        or a press in a window, which isn't our window.
+        gets an answer. Raises the first exception of a listener. Raises Untaken if no listener handles any other event,
+        or a press in a window.
         """
         ours, *theirs = [await self._run(app, body, hear) for app in self._apps]
         if not (ours or any(theirs)):
@@ -285,7 +286,7 @@ def _typed_command(heard: Text) -> Command | None:
     """Return the command if a text in a direct conversation is a command; otherwise return None.
 
     In a thread, Slack takes no commands, so people type them as text. A suggested prompt sends a text too. A formatted
-    text is no command.
+    text isn't a command.
     """
     found = None if heard.spans else _COMMAND.fullmatch(heard.text.strip())
     if found is None:
@@ -355,7 +356,8 @@ def _pressed(body: Mapping[str, Any], me: Me) -> tuple[Alone, dict[str, Any]]:
     """Return the ways to answer the person who pressed a button, and the identity, conversation and message of the
     event.
 
-    For a press in a window, the conversation is the one in which the window was opened. The window stores it.
+    For a press in a window, the conversation is the one in which the window was opened. The window stores that
+    conversation.
     """
     user, view, container = body["user"]["id"], fields_of(body.get("view")), fields_of(body.get("container"))
     if view:

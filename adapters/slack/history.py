@@ -59,8 +59,11 @@ def happened_at(event: Incoming) -> datetime:
 async def pending_threads(store: CallsAndCards) -> Mapping[str, Sequence[str]]:
     """Return channel id -> the threads of that channel in which people may answer a pending call.
 
-    For each pending call, these are the thread in which the call was asked for, the threads in which its cards are, and
-    the threads that begin with one of its cards.
+    For each pending call, the result has three kinds of threads:
+
+    - the thread in which the call was asked for
+    - the threads in which its cards are
+    - the threads that begin with one of its cards
     """
     found: dict[str, list[str]] = {}
     for call in await store.pending():

@@ -204,7 +204,7 @@ def chunks(text: str, units: int = SECTION) -> tuple[str, ...]:
 def cut(text: str, units: int, wording: Wording = IN_ENGLISH) -> str:
     """Return the text in at most `units` UTF-16 units.
 
-    If its middle is cut out, it says how many characters are missing.
+    If the middle of the text is cut out, a note in its place says how many characters are missing.
     """
     if length(text) <= units:
         return text

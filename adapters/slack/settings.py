@@ -11,12 +11,14 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 class SlackSettings(BaseModel):
     """One app in one workspace or organisation. Secrets come from the environment or from files.
 
-    `receive` is `socket` (Socket Mode) or `http`. Socket Mode needs an app token, and opens `connections` connections
-    (at most 10); `http` needs a signing secret. With `emails`, principals may be listed by the address that Slack has
-    confirmed (`email:...`), so the workspace's directory is trusted. Slack must answer a request within `timeout_s`
-    seconds. `pace` is the factor for Slack's published waits between messages: set it below 1 only if `api` is a server
-    with other limits, such as `sayso simulate slack`. `handlers` is a Python file or a module with an operator's own
-    listeners.
+    - `receive` is `socket` (Socket Mode) or `http`. Socket Mode needs an app token; `http` needs a signing secret.
+    - `connections` is the number of connections for Socket Mode, at most 10.
+    - `emails` says that principals may be listed by the address that Slack has confirmed (`email:...`). The
+      installation then trusts the workspace's directory.
+    - `timeout_s` is the time in seconds in which Slack must answer a request.
+    - `pace` is the factor for Slack's published waits between messages. Set it below 1 only if `api` is a server with
+      other limits, such as `sayso simulate slack`.
+    - `handlers` is a Python file or a module with an operator's own listeners.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

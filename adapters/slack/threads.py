@@ -97,8 +97,11 @@ class Threads:
     def latest(self, place: str, ts: str) -> str | None:
         """Return the ref of the call that the bot's latest message before `ts` is about, or None.
 
-        The result is None too in three cases: the author of the message at `ts` is unknown, the bot may have missed
-        messages, or somebody else wrote between the bot's message and the message at `ts`.
+        The result is also None in three cases:
+
+        - The author of the message at `ts` is unknown.
+        - The bot may have missed messages.
+        - Somebody else wrote between the bot's message and the message at `ts`.
         """
         talk = self._talks.get(place)
         if talk is None or not talk.sure or not talk.ours < ts:

@@ -132,7 +132,7 @@ class TelegramChat:
                 self.names.learn(f"{PLATFORM}:{account}", user.full_name, f"@{user.username}" if user.username else "")
 
     async def update(self, route: str, message: str, call: Call) -> None:
-        """Edit the card to show the call's present state.
+        """Edit the card to show the call's current state.
 
         If the edit fails, post a new card, or the outcome if the call has ended.
         """
@@ -150,8 +150,8 @@ class TelegramChat:
             await self._replace(route, call)
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """Edit a message that is a second copy of a call's card. It then says that the other message counts, or how the
-        call ended.
+        """Edit a message that is a second copy of a call's card. It then says that the other message is the card, or
+        how the call ended.
         """
         spare = plain_message(self._wording(route).say("card.spare", short=call.short))
         shown = self._card(route, call) if call.ended else spare
@@ -241,8 +241,9 @@ class TelegramChat:
         await self._bound(sent, call.ref, person)
 
     async def show(self, route: str, file: File, *, about: str, press: str | None = None) -> None:
-        """Show a whole text about the call with the ref `about` as a message. If the text is too long, send it as a
-        file.
+        """Show a whole text as a message or, if the text is too long, as a file.
+
+        `about` is the ref of the call to which the text belongs.
         """
         del press
         if length(file.text) <= LONGEST:
@@ -271,7 +272,7 @@ class TelegramChat:
         if not on:
             return
         chat_id, topic = self._delivery.present(route)
-        # The "typing" sign is no message, so the bot's latest message in the chat stays the latest.
+        # The "typing" sign isn't a message, so the bot's latest message in the chat stays the latest.
         with writing_ours():
             async with explained():
                 await self.bot.send_chat_action(chat_id, ChatAction.TYPING, message_thread_id=topic)

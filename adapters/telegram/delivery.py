@@ -104,10 +104,10 @@ class Delivery:
         return parse_place(self._moves.get(route, route))
 
     async def send(self, route: str, send: Sender, *, about: str | None, answers: str | None = None) -> str:
-        """Send a message to the conversation's present place, and return the message's id.
+        """Send a message to the conversation's current place, and return the message's id.
 
         If the conversation's topic no longer exists, the message goes to the chat. If the message `answers` no longer
-        exists, the new message is no reply.
+        exists, the new message isn't a reply.
 
         While the message is being sent, the store says that the bot's latest message is unknown. So if this process
         dies before Telegram confirms the message, the latest message stays unknown.
@@ -194,8 +194,8 @@ class Delivery:
         except PlatformError as error:
             if error.retry_s:
                 self._pace.hold(chat_id, error.retry_s)
-            # A person can block the bot in a private chat at any time. So a blocked bot is no reason to call a card
-            # undeliverable.
+            # A person can block the bot in a private chat at any time. So a card isn't undeliverable because the bot is
+            # blocked now.
             error.lost = error.lost and chat_id < 0
             raise
 

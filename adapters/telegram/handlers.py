@@ -277,7 +277,7 @@ def _barred_reply(message: Message, why: str, me: Me) -> Heard | None:
 
 
 def _person(user: User | None) -> Mapping[str, Any]:
-    """Return an event's fields for its author: the id, which Telegram proves, and the present name and user name."""
+    """Return an event's fields for its author: the id, which Telegram proves, and the current name and user name."""
     if user is None:
         return {"identity": _identity(user)}
     handle = f"@{user.username}" if user.username else ""

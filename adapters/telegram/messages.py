@@ -2,9 +2,9 @@
 
 Telegram turns plain words into links, mentions, commands and hashtags, except inside `code` or `pre` (Bot API,
 "MessageEntity"). So text that Telegram could turn into one of these is put into `code`. Telegram knows only the
-entities `&lt;`, `&gt;`, `&amp;`, `&quot;` and numeric ones ("HTML style"); `html.escape` makes no others. An element
-can't contain another element inside `pre` and `code`. A text is at most 4,096 UTF-16 units after its entities are
-parsed.
+entities `&lt;`, `&gt;`, `&amp;`, `&quot;` and numeric ones ("HTML style"); `html.escape` makes no other entities. An
+element can't contain another element inside `pre` and `code`. A text is at most 4,096 UTF-16 units after its entities
+are parsed.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def card_message(
     refreshed: bool = False,
     wording: Wording = IN_ENGLISH,
 ) -> Message:
-    """Return the card of a call in its present state, for one chat (`place`).
+    """Return the card of a call in its current state, for one chat (`place`).
 
     The card has buttons only while the call is pending. `reader` is the principal of the one person who reads that
     chat, or '' in a group. With `refreshed`, the card says that presses were lost while the bot was away, and asks

@@ -51,7 +51,9 @@ class Pace:
         self._all: deque[float] = deque(maxlen=OVERALL)
 
     async def turn(self, chat_id: int) -> None:
-        """Wait for this chat's next slot, then for the next slot of all chats, so that a slow chat blocks no other."""
+        """Wait for this chat's next slot, then for the next slot of all chats, so that a slow chat blocks no other
+        chat.
+        """
         self._last[chat_id] = at = _take(self._of(chat_id), self._free(chat_id))
         await self._until(at)
         await self._until(_take(self._all, self._free_for_all()))

@@ -11,10 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 class TelegramSettings(BaseModel):
     """One bot. Secrets come from the environment or from files, never from the configuration file itself.
 
-    `receive` is `polling`, or `webhook` with `webhook_url` (https) and a secret. Telegram must answer a request within
-    `timeout_s` seconds. `pace` is the factor for Telegram's published waits between messages: set it below 1 only if
-    `api` is a server with other limits, such as `sayso simulate telegram`. `handlers` is a Python file or a module with
-    an operator's own handlers.
+    - `receive` is `polling`, or `webhook` with `webhook_url` (https) and a secret.
+    - `timeout_s` is the time in seconds in which Telegram must answer a request.
+    - `pace` is the factor for Telegram's published waits between messages. Set it below 1 only if `api` is a server
+      with other limits, such as `sayso simulate telegram`.
+    - `handlers` is a Python file or a module with an operator's own handlers.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

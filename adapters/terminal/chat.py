@@ -32,10 +32,12 @@ _MOST_TOLD = 1000
 class TerminalChat:
     """The screen of one person. `show` prints text. If `width` is None, cards are plain text.
 
-    `last` is the ref of the call that the text printed last is about, or None. Lines that the person types don't count
-    as printed. `begun_at` is the time at which the person began the line that is being handled. `wording` returns the
-    wording in the person's language. `screen` is the window in which a decided card replaces the box of the pending
-    card. If `screen` is None, printed text is never replaced.
+    - `last` is the ref of the call that the last printed text is about, or None. A line that the person types isn't a
+      printed text.
+    - `begun_at` is the time at which the person began the line that is being handled.
+    - `wording` returns the wording in the person's language.
+    - `screen` is the window in which a decided card replaces the box of the pending card. If `screen` is None, printed
+      text is never replaced.
     """
 
     def __init__(

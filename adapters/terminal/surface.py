@@ -1,4 +1,4 @@
-"""Declares a terminal as a surface: it has one person and one place, and shows printed text at once."""
+"""Declares a terminal as a surface: it has one person and one place, and shows printed text immediately."""
 
 from __future__ import annotations
 

@@ -39,7 +39,9 @@ def ask(
     command: Annotated[list[str] | None, typer.Argument(metavar="CMD", help="Behind --: run this if approved.")] = None,
     tools: Annotated[str, typer.Option("--tools", help="The group that the tool belongs to.")] = "shell",
     args: Annotated[str, typer.Option("--args", help="Arguments as a JSON object, shown on the card.")] = "{}",
-    timeout: Annotated[str | None, typer.Option("--timeout", help="How long to wait: 90s, 5m, 2h.")] = None,
+    timeout: Annotated[
+        str | None, typer.Option("--timeout", help="How long to wait, from 5s to 7d: 90s, 5m, 2h.")
+    ] = None,
     note: Annotated[str, typer.Option("--note", help="Your words on the card, shown as yours.")] = "",
     key: Annotated[str | None, typer.Option("--key", help="Idempotency key: the same key is the same call.")] = None,
     at_once: Annotated[bool, typer.Option("--at-once", help="On a no, don't wait for its reason.")] = False,

@@ -96,13 +96,14 @@ def history(
 
     Example: sayso history --since 24h --status rejected
     """
-    from adapters.database.sqlite.history import requests
+    from bot.database import surveyed
     from bot.names import names_of
 
     found = settings(config)
     database, keys, _ = kept_files(found)
     asked = _asked(found, None, status, risk, tool, person, surface, since, until, text)
-    shown = list(requests(database, keys, asked, limit=limit, names=names_of(found.directory())))
+    with surveyed(database) as survey:
+        shown = list(survey.requests(keys, asked, limit=limit, names=names_of(found.directory())))
     if json:
         print_json(shown)
         return
@@ -124,10 +125,13 @@ def verify(config: Config = None, json: AsJson = False) -> None:
 
     Example: sayso audit verify
     """
-    from adapters.database.sqlite.examine import examine
+    from bot.database import surveyed
 
     database, keys, mark = kept_files(settings(config))
-    examined = examine(database, keys, mark)
+    # The mark is read first: a running service may write a later mark while the record is read.
+    marked = mark.read()
+    with surveyed(database) as survey:
+        examined = survey.examine(keys, marked)
     if json:
         flaws = [{"what": flaw.what, **flaw.particulars, "text": sentence(flaw)} for flaw in examined.flaws]
         counts = {name: getattr(examined, name) for name in ("lines", "calls", "archived", "erased", "marked")}
@@ -164,14 +168,15 @@ def query(
 
     Example: sayso audit query --event-type hitl_decision --status rejected --since 7d
     """
-    from adapters.database.sqlite.history import history
+    from bot.database import surveyed
 
     if json and csv:
         fail(say("cli.json_or_csv"), 2)
     found = settings(config)
     database, keys, _ = kept_files(found)
     asked = _asked(found, event, status, risk, tool, person, surface, since, until, text)
-    lines = list(history(database, keys, asked, newest_first=True, limit=limit))
+    with surveyed(database) as survey:
+        lines = list(survey.lines(keys, asked, newest_first=True, limit=limit))
     if json:
         print_json(lines)
         return
@@ -204,18 +209,19 @@ def export(
 
     Example: sayso audit export --since 2026-01-01 > record.jsonl
     """
-    from adapters.database.sqlite.history import history
+    from bot.database import surveyed
 
     found = settings(config)
     database, keys, _ = kept_files(found)
     asked = _asked(found, event, status, risk, tool, person, surface, since, until, text)
     flawed: list[dict[str, Any]] = []
-    lines = _watched(history(database, keys, asked), flawed)
-    if format_ is Format.CSV:
-        _write_csv(lines)
-    else:
-        for line in lines:
-            sys.stdout.write(json_.dumps(line, ensure_ascii=False) + "\n")
+    with surveyed(database) as survey:
+        lines = _watched(survey.lines(keys, asked), flawed)
+        if format_ is Format.CSV:
+            _write_csv(lines)
+        else:
+            for line in lines:
+                sys.stdout.write(json_.dumps(line, ensure_ascii=False) + "\n")
     _warn(flawed)
 
 
@@ -228,10 +234,11 @@ def stats(since: Since = None, until: Until = None, config: Config = None, json:
 
     Example: sayso stats --since 30d
     """
-    from adapters.database.sqlite.history import statistics
+    from bot.database import surveyed
 
     kept = kept_files(settings(config))
-    counted = statistics(kept.database, moment(since, "--since"), moment(until, "--until"))
+    with surveyed(kept.database) as survey:
+        counted = survey.statistics(moment(since, "--since"), moment(until, "--until"))
     if json:
         print_json(counted)
         return

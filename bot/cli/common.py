@@ -170,9 +170,9 @@ def kept_files(found: Settings, *, there: bool = True) -> Kept:
 
     If there is no database, exit 1. With `there=False`, return the path where the database will be.
     """
+    from adapters.database.folder import KEYS
     from adapters.database.keys import read
     from adapters.database.mark import Mark
-    from adapters.database.sqlite.folder import KEYS
     from bot.compose import mark_beside
     from hitl.proof.keyring import Keyring
 

@@ -36,7 +36,7 @@ def backup(
 
     Example: sayso backup /var/backups/sayso-monday.db
     """
-    from adapters.database.sqlite.backup import back_up
+    from bot.database import back_up
     from bot.paths import is_within
 
     found = settings(config)
@@ -72,7 +72,7 @@ def restore(
 
     Example: sayso restore /var/backups/sayso-monday.db
     """
-    from adapters.database.sqlite.backup import restore as put_back
+    from bot.database import restore as put_back
 
     kept = kept_files(settings(config), there=False)
     done = put_back(file, kept.database.parent, kept.keys, kept.mark, datetime.now(UTC), tokens=tokens)
@@ -106,12 +106,13 @@ def rotate(config: Config = None, json: AsJson = False) -> None:
     After its next start, the service makes each new integrity check with this key.
 
     The older keys stay in the file, because they verify the existing requests and lines of the record. Run it as the
-    service's user. A key file that the setting `keys_file` names isn't changed: put a new key first into that file.
+    service's user. If the setting `keys_file` names the key file, this command doesn't change it: write a new key
+    at the top of that file yourself.
 
     Example: sayso keys rotate
     """
+    from adapters.database.folder import KEYS
     from adapters.database.keys import rotate as add_key
-    from adapters.database.sqlite.folder import KEYS
 
     found = settings(config)
     if given := found.given_keys():

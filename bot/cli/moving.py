@@ -50,21 +50,35 @@ def _show(move: Move) -> None:
     """Print the changes of the client's file and of the settings, with secrets masked, and the servers that can't be
     moved.
     """
-    from hitl.cards.redaction import mask
-
     after = f"{move.settings.read_text('utf-8')}{move.block}"
     for file, old, new in (
         (move.file, move.before.decode(), move.after.decode()),
         (move.settings, move.settings.read_text("utf-8"), after),
     ):
         lines = difflib.unified_diff(old.splitlines(), new.splitlines(), str(file), str(file), lineterm="", n=2)
-        typer.echo(mask(_hidden("\n".join(lines), move)))
+        typer.echo(_masked("\n".join(lines), move))
     for server, argument in move.exposed:
         typer.echo(say("move.exposed", server=server, argument=argument, settings=move.settings))
     for name, why in move.left.items():
         typer.echo(say("move.left", server=name, why=why))
     if move.left:
         typer.echo(say("move.by_hand", settings=move.settings))
+
+
+def _masked(text: str, move: Move) -> str:
+    """Return the text with secrets masked. The paths of the new files of secrets stay, though they stand beside names
+    of secrets.
+    """
+    from hitl.cards.redaction import mask
+
+    paths = {f"<file {number} of a secret>": str(file) for number, file in enumerate(move.secrets)}
+    text = _hidden(text, move)
+    for stand_in, path in sorted(paths.items(), key=lambda each: len(each[1]), reverse=True):
+        text = text.replace(json.dumps(path), json.dumps(stand_in))
+    text = mask(text)
+    for stand_in, path in paths.items():
+        text = text.replace(json.dumps(stand_in), json.dumps(path))
+    return text
 
 
 def _hidden(text: str, move: Move) -> str:

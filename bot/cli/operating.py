@@ -120,7 +120,7 @@ def _apply(config: Path | None, socket: Path | None, state: Path, principal: str
     The service's own user may revoke even if no list names that user, because a signal from that user also makes the
     service reload. Raises ClientError if the service can't be reached or doesn't apply the revocation.
     """
-    from adapters.database.sqlite.folder import service_pid
+    from adapters.database.folder import service_pid
 
     running, since = service_pid(state) is not None, _newest(state)
     try:
@@ -145,7 +145,7 @@ def _signalled(state: Path) -> bool:
     Return False if no service runs there, or if the service belongs to another user. Call this only after the service
     has answered once: during its start, the signal would end the service.
     """
-    from adapters.database.sqlite.folder import service_pid
+    from adapters.database.folder import service_pid
 
     pid = service_pid(state)
     if pid is None:
@@ -161,7 +161,7 @@ def _signalled(state: Path) -> bool:
 
 def _newest(state: Path) -> int:
     """Return the position of the newest line of the record, or 0 if there is no record."""
-    from adapters.database.sqlite.survey import surveyed
+    from bot.database import surveyed
 
     with contextlib.suppress(Unavailable), surveyed(state / "sayso.db") as survey:
         return survey.newest_position()
@@ -173,7 +173,7 @@ def _in_force(state: Path, since: int, principal: str) -> bool:
 
     Raises ClientError with the recorded reason if that reload was refused.
     """
-    from adapters.database.sqlite.survey import surveyed
+    from bot.database import surveyed
 
     with contextlib.suppress(Unavailable), surveyed(state / "sayso.db") as survey:
         if principal in survey.latest(Event.RELOADED, since).get("revoked", ()):
@@ -188,7 +188,7 @@ def _approved(found: Settings, principal: str) -> list[dict[str, Any]]:
 
     Return [] if there is no database yet.
     """
-    from adapters.database.sqlite.history import requests
+    from bot.database import surveyed
     from bot.names import names_of
     from hitl.history import RecordQuery
 
@@ -198,6 +198,7 @@ def _approved(found: Settings, principal: str) -> list[dict[str, Any]]:
     directory = found.directory()
     people = frozenset(directory.identities(principal))
     asked = RecordQuery(people=people, since=datetime.now(UTC) - _LOOKS_BACK)
-    listed = requests(database, keys, asked, names=names_of(directory))
-    decided = (each for each in listed if each.get("decided_by") in people)
+    with surveyed(database) as survey:
+        listed = survey.requests(keys, asked, names=names_of(directory))
+        decided = [each for each in listed if each.get("decided_by") in people]
     return [each for each in decided if each["status"] not in {"rejected", "withdrawn", "denied", "expired", "pending"}]

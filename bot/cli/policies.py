@@ -303,10 +303,11 @@ def suggest(
 
 def _past(config: Path | None, since: str | None) -> list[Call]:
     """Return the recorded requests since that time which pass their integrity check."""
-    from adapters.database.sqlite.history import sound_calls
+    from bot.database import surveyed
 
     kept = kept_files(settings(config))
-    return sound_calls(kept.database, kept.keys, moment(since, "--since"))
+    with surveyed(kept.database) as survey:
+        return list(survey.sound_calls(kept.keys, moment(since, "--since")))
 
 
 def _read(file: Path | None, preset: Preset | None, config: Path | None) -> tuple[str, str]:

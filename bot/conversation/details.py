@@ -69,8 +69,8 @@ class Details:
     async def _shown_to(self, heard: Press, route: str, call: Call, file: File) -> bool:
         """Show the details to the person who pressed. Return whether they were shown.
 
-        If the platform refuses the details for good, tell the person. Raises PlatformError for errors after which a
-        retry may help.
+        If the platform refuses the details and a retry can't help, tell the person. Raises PlatformError for errors
+        after which a retry may help.
         """
         try:
             await self._talker.show(route, file, about=call.ref, press=heard.press)
@@ -90,8 +90,8 @@ class Details:
     async def _attach(self, heard: Press, route: str, call: Call) -> None:
         """Send the details as a file below the pressed card if the card leaves out a part of the call.
 
-        Each card gets its file only once: the record says whether the card has its file. If the file can't be sent,
-        tell the person who pressed, who has seen the details anyway. The next press tries again to send the file.
+        Each card gets its file only once: the audit record says whether the card has its file. If the file can't be
+        sent, tell the person who pressed, who has seen the details anyway. The next press tries again to send the file.
         """
         file = file_below(call, self._voice.gate.names, self._voice.gate.people.wording(route))
         card = heard.message
@@ -115,6 +115,6 @@ class Details:
             _log.warning("file.not_recorded", {"ref": call.ref, "route": route, "why": error.message})
 
     async def _has_file(self, call: Call, card: str) -> bool:
-        """Return whether the record says that a card has its file."""
+        """Return whether the audit record says that a card has its file."""
         lines = await self._voice.store.history(call.ref)
         return any(line.event == Event.ATTACHED and data_of(line.data).get("card") == card for line in lines)

@@ -112,8 +112,8 @@ class Presses:
     async def echo(self, heard: Echo) -> None:
         """Handle a card of the service that the platform sends back. The service may not know that this card was sent.
 
-        This method decides no call. The first message that the store knows is the card. A second message is edited to
-        say that the first one counts. A message without valid button data is ignored.
+        This method decides no call. The first message that the store knows is the card. A second message is edited, so
+        that it says that the first message is the card. A message without valid button data is ignored.
         """
         try:
             _, call, route, known = await self._sealed(heard)

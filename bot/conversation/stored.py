@@ -2,8 +2,9 @@
 
 A turn is stored before it begins. The turns of one conversation run one at a time.
 
-There is one `StoredTurns` for all surfaces. A turn needs a voice (`Voice`) to send its messages. While the turn's
-surface has no voice, for example because a terminal was closed, the turn isn't done and waits.
+There is one `StoredTurns` for all surfaces. A turn sends its messages through a `Voice`, an object that can write in
+the turn's conversation. While the turn's surface has no voice, for example because a terminal was closed, the turn
+isn't done and waits.
 """
 
 from __future__ import annotations
@@ -117,8 +118,8 @@ class StoredTurns:
         return principal if name == principal else f"{name} ({principal})"
 
     def _said_before(self, heard: Text) -> tuple[tuple[str, str], ...]:
-        """Return the author and the text of what people wrote in a conversation since the last turn, and forget these
-        texts.
+        """Return the texts that people wrote in a conversation since the last turn, with their authors, and forget
+        these texts.
 
         If the conversation is a thread below a message, that message comes first.
         """
@@ -144,8 +145,8 @@ class StoredTurns:
     def explain(self, heard: Text, call: Call, voice: Voice) -> bool:
         """Let the agent answer a person's question about one of the agent's pending calls, once a minute for each call.
 
-        Return whether the agent answers. It doesn't if another agent asked for the call, if the call isn't pending, or
-        if it was explained within the last minute.
+        Return whether the agent answers. The agent doesn't answer if another agent asked for the call, if the call
+        isn't pending, or if the agent explained it within the last minute.
         """
         mine = call.agent == self.agent.name and (call.key or "").startswith(_KEYS) and call.status is Status.PENDING
         if not mine or not self._explained.admits(call.ref):
@@ -189,7 +190,8 @@ class StoredTurns:
     async def forget(self, heard: Heard, voice: Voice) -> None:
         """Begin a conversation again: the next turn knows nothing of the earlier turns there.
 
-        The turns that this person may end are ended. Another person's turn goes on, and later turns know nothing of it.
+        The turns that this person may end are ended. Another person's turn continues, and later turns know nothing of
+        it.
         """
         place, withdrawn = heard.conversation, await self._end(heard, forget=True)
         self._said.pop(place, None)
@@ -299,7 +301,8 @@ class StoredTurns:
 class _Turn:
     """Implements `hitl.ports.StoredTurn`.
 
-    `heard` becomes False if the conversation had no voice for a message of the turn. Then the turn stays open.
+    `heard` becomes False if the conversation had no voice (`Voice`) to send a message of the turn. Then the turn stays
+    open.
     """
 
     def __init__(self, service: Service, turns: StoredTurns, kept: KeptTurn, before: bytes) -> None:

@@ -186,7 +186,7 @@ class Turns:
     async def _begin(self, heard: Text) -> None:
         """Begin a turn, and return when its first call is recorded.
 
-        While the turn goes on, people may answer that call. If the turn fails before its first call is recorded, this
+        While the turn continues, people may answer that call. If the turn fails before its first call is recorded, this
         method raises the error, and the inbox tries the event again. If the call was recorded in spite of the error,
         the next attempt finds the call by its idempotency key.
         """

@@ -259,9 +259,9 @@ class Voice:
         return await self.gate.pointed_at(message) if message else None
 
     async def record(self, heard: Heard, what: Event, about: Pointed | None) -> None:
-        """Record an event in the chain of lines about the call that the event is about.
+        """Record an event in the audit chain of the call that it is about.
 
-        If it is about no call, record it in the service's own chain.
+        If the event is about no call, record it in the service's own chain.
         """
         entry = Entry(about.ref if about else "", what, heard.identity, {"conversation": heard.conversation})
         await self.store.commit(adding(Change(entries=(entry,), handled=heard.event)))

@@ -109,10 +109,10 @@ class Words:
         return None
 
     async def _unexplained(self, heard: Text, pointed: str | None) -> Call | None:
-        """Return the call whose rejection by this person the text explains, or None.
+        """If the text gives this person's reason for a rejection, return the rejected call, else None.
 
-        This is the call of the message that the text answers. In a private conversation, a text that answers no message
-        explains the call of the bot's latest message, unless the text is for the agent.
+        If the text answers a message, the reason is for that message's call. In a private conversation, a text that
+        answers no message explains the call of the bot's latest message, unless the text is for the agent.
         """
         latest = None
         if heard.private and pointed is None and not self._turns.is_for_agent(heard):

@@ -1,13 +1,14 @@
-"""For `sayso doctor`: finds in the record which kinds of answers have arrived from each platform.
+"""For `sayso doctor`: finds in the audit record which kinds of answers have arrived from each platform.
 
-The kinds are presses, texts and reactions. A platform doesn't say which of them it sends to a bot. So the record is the
-only proof: if an answer of one kind has arrived, the platform sends that kind.
+The kinds are presses, texts and reactions. A platform doesn't say which of them it sends to a bot. So the audit record
+is the only proof: if an answer of one kind has arrived, the platform sends that kind.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.database import surveyed
 from bot.wording import say
 from hitl.call import ReplyKind
 from hitl.errors import Unavailable
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from hitl.surfaces import Surface
 
-#: At most this many of the latest lines of the record are read.
+#: At most this many of the latest lines of the audit record are read.
 _LATEST = 10_000
 _KINDS = [kind.value for kind in ReplyKind]
 
@@ -63,12 +64,10 @@ def _seen(database: Path) -> Iterator[tuple[tuple[str, ReplyKind], datetime]]:
 
 
 def _lines(database: Path) -> Sequence[tuple[datetime, str]]:
-    """Return the time and the data of each of the latest lines of the record, newest first.
+    """Return the time and the data of each of the latest lines of the audit record, newest first.
 
-    Return [] if the record can't be read, because the check of the database reports that.
+    Return [] if the audit record can't be read, because the check of the database reports that.
     """
-    from adapters.database.sqlite.survey import surveyed
-
     try:
         with surveyed(database) as survey:
             return survey.latest_lines(_LATEST)

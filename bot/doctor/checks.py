@@ -7,7 +7,6 @@ import importlib
 import os
 import shlex
 import shutil
-import sqlite3
 import stat
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from adapters.http.surface import HTTP
 from adapters.terminal.surface import LOCAL
+from bot.database import library, surveyed
 from bot.errors import explained
 from bot.revoking import older_file, revoked_file
 from bot.surfaces import module, surfaces
@@ -33,10 +33,10 @@ from hitl.proof.keyring import Keyring
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from adapters.database.sqlite.survey import Survey
     from adapters.executors.confinement import Sandbox
     from bot.settings import Settings
     from hitl.people import Directory
+    from hitl.ports import Survey
     from hitl.surfaces import Surface
 
 _LEAST_FREE_BYTES = 100 * 1024 * 1024
@@ -60,7 +60,7 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
         ("keys", lambda: _keys(settings)),
         ("record", lambda: _record(settings)),
         ("mark", lambda: _mark(settings)),
-        ("sqlite", lambda: _sqlite(database)),
+        ("sqlite", lambda: library(database)),
         ("tools", lambda: _tools(settings)),
         ("workspace", lambda: _exposed(settings)),
         ("open port", lambda: _open_port(settings)),
@@ -278,13 +278,12 @@ def _token_holders(database: Path) -> dict[str, set[str]]:
 
     Without a database, the sets are empty.
     """
-    from adapters.database.sqlite.survey import surveyed
-
-    asking, deciding = set[str](), set[str]()
+    holders: dict[str, set[str]] = {"requesters": set(), "approvers": set()}
     if database.exists():
         with suppress(Unavailable), surveyed(database) as survey:
-            asking, deciding = survey.token_holders(datetime.now(UTC))
-    return {"requesters": asking, "approvers": deciding}
+            for role, found in zip(holders.values(), survey.token_holders(datetime.now(UTC)), strict=True):
+                role |= set(found)
+    return holders
 
 
 def _astray(settings: Settings, people: Directory) -> Iterator[Check]:
@@ -361,8 +360,6 @@ def _origins_of_tokens(settings: Settings) -> Iterator[str]:
     These are the origins to which tokens are bound. A token that is bound to no origin asks from `http`. MCP clients on
     this machine's socket ask from `local`.
     """
-    from adapters.database.sqlite.survey import surveyed
-
     database = settings.folder("state") / "sayso.db"
     if settings.http.port is not None:
         yield HTTP.name
@@ -416,8 +413,8 @@ def _folder(path: Path) -> Check:
 
 
 def _keys(settings: Settings) -> Check:
+    from adapters.database.folder import KEYS
     from adapters.database.keys import lost, read
-    from adapters.database.sqlite.folder import KEYS
 
     given = settings.given_keys()
     state = settings.folder("state")
@@ -438,16 +435,16 @@ def _keys(settings: Settings) -> Check:
 
 def _record(settings: Settings) -> Iterator[Check]:
     """Verify the calls that haven't ended (the check of the database counts them), and the service's own record."""
+    from adapters.database.folder import KEYS
     from adapters.database.keys import read
-    from adapters.database.sqlite.folder import KEYS
-    from adapters.database.sqlite.history import open_flaws
 
     state, given = settings.folder("state"), settings.given_keys()
     if not (state / "sayso.db").exists():
         return
     try:
         keys = Keyring(read(given or state / KEYS, given=given is not None))
-        changed, line = open_flaws(state / "sayso.db", keys, _MOST_VERIFIED)
+        with surveyed(state / "sayso.db") as survey:
+            changed, line = survey.open_flaws(keys, _MOST_VERIFIED)
     except (Unavailable, OSError):
         return  # The checks of the database and of the keys report an error here.
     if line is not None:
@@ -465,20 +462,17 @@ def _mark(settings: Settings) -> Check:
 
 
 def _database(path: Path) -> Check:
-    from adapters.database.sqlite.schema import REVISIONS
-    from adapters.database.sqlite.survey import surveyed
-
     if not path.exists():
         return Check("database", Health.YELLOW, say("doctor.not_yet", path=path))
     try:
         with surveyed(path) as survey:
             if survey.schema is None:
                 return Check("database", Health.RED, say("doctor.database.empty", path=path))
-            if survey.schema not in REVISIONS:
-                text = say("doctor.database.newer", schema=survey.schema, newest=REVISIONS[-1], path=path)
+            if survey.schema not in survey.schemas:
+                text = say("doctor.database.newer", schema=survey.schema, newest=survey.schemas[-1], path=path)
                 return Check("database", Health.RED, text)
-            if survey.schema != REVISIONS[-1]:
-                text = say("doctor.database.older", schema=survey.schema, newest=REVISIONS[-1], path=path)
+            if survey.schema != survey.schemas[-1]:
+                text = say("doctor.database.older", schema=survey.schema, newest=survey.schemas[-1], path=path)
                 return Check("database", Health.YELLOW, text)
             aside, kept = survey.set_aside(), _kept(survey)
             text = say("doctor.database.aside", kept=kept, events=aside) if aside else kept
@@ -488,12 +482,10 @@ def _database(path: Path) -> Check:
 
 
 def _clock(path: Path) -> Iterator[Check]:
-    """Check whether this machine's clock is behind the newest time in the record.
+    """Check whether this machine's clock is behind the newest time in the audit record.
 
     If the clock is behind, the service's clock continues from the recorded time.
     """
-    from adapters.database.sqlite.survey import surveyed
-
     if not path.exists():
         return
     try:
@@ -516,15 +508,6 @@ def _kept(survey: Survey) -> str:
         return say("doctor.database", schema=survey.schema, pending=pending, running=running)
     since = f"{oldest:%Y-%m-%d %H:%M}"
     return say("doctor.database.since", schema=survey.schema, pending=pending, running=running, oldest=since)
-
-
-def _sqlite(path: Path) -> Check:
-    from adapters.database.sqlite.log import has_reset_fault
-
-    version = sqlite3.sqlite_version
-    if not has_reset_fault(sqlite3.sqlite_version_info):
-        return Check("sqlite", Health.GREEN, version)
-    return Check("sqlite", Health.GREEN, say("doctor.sqlite.fault", version=version, path=path))
 
 
 def _agent(settings: Settings) -> Check:
@@ -736,7 +719,7 @@ def _is_elsewhere(running: str | None, state: Path) -> bool:
     `running` is the id of the running service's folder, which only operators get. Return False if `running` is None, or
     if this user can't read `state`.
     """
-    from adapters.database.sqlite.folder import folder_identity
+    from adapters.database.folder import folder_identity
 
     try:
         here = folder_identity(state)

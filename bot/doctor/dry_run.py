@@ -1,7 +1,7 @@
 """For `sayso doctor`: asks for one call, runs it and records it, in a state folder that is then deleted.
 
 The run touches no chat, database or workspace of the installation. It shows that this machine can do every step: write
-and sync a database, judge, decide, run a tool, and verify the record.
+and sync a database, judge, decide, run a tool, and verify the audit record.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 
 from adapters.agents.offline import TOOLS
 from adapters.database.mark import Mark
-from adapters.database.sqlite.examine import examine
 from bot.compose import compose, mark_beside, policy_library
+from bot.database import surveyed
 from bot.policies import Policies
 from bot.surfaces import surfaces
 from bot.wording import say
@@ -55,7 +55,9 @@ async def dry_run(beside: Path) -> tuple[float, str]:
             )
             ended = await running.service.ended(call, _WITHIN_S)
             took = time.monotonic() - began
-            flaws = examine(state / "sayso.db", running.store.keys, Mark(mark_beside(state), running.store.keys)).flaws
+            marked = Mark(mark_beside(state), running.store.keys).read()
+            with surveyed(state / "sayso.db") as survey:
+                flaws = survey.examine(running.store.keys, marked).flaws
         finally:
             await running.close()
     if early is not None or ended.result is not Result.SUCCEEDED:

@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 class Expiry:
-    """Keeps the timer. It observes the gate's changes, because every change of a call may bring an earlier deadline."""
+    """Keeps the timer. It follows the gate's changes, because every change of a call may bring an earlier deadline."""
 
     def __init__(self, store: CallsAndCards, gate: Gate, clock: Clock) -> None:
         self._store = store
@@ -68,8 +68,8 @@ class Expiry:
             return
         if not ended and (next_due <= looked or before == looked):
             # The timer is set to a later time in two cases: an overdue call couldn't be ended, or the time doesn't
-            # advance because the clock was set back. In these cases, looking again at once could repeat without end. If
-            # the timer only fired early, this code doesn't run.
+            # advance because the clock was set back. In these cases, looking again immediately could repeat without
+            # end. If the timer only fired early, this code doesn't run.
             self._arm_in(_AFTER_TROUBLE_S)
         else:
             self._arm(next_due)

@@ -134,7 +134,7 @@ class Intake:
         """
         if event.id in self._heard:
             return
-        # Some events of a platform don't say when they happened. For such an event, the time of its arrival counts.
+        # Some events of a platform don't say when they happened. For such an event, the time of its arrival is used.
         arrived = event.received_at
         await self._hear(replace(heard, at=heard.at or arrived, event=(event.source, event.id), received_at=arrived))
         self._heard[event.id] = None
@@ -146,7 +146,7 @@ class Intake:
         await self._store.commit(adding(Change(entries=(entry,))))
 
     async def _failed(self, event: Incoming, error: Exception, wait_s: float) -> None:
-        """Count a failure of an event. After ASIDE_AFTER failures, set the event aside (at once if no handler takes
+        """Count a failure of an event. After ASIDE_AFTER failures, set the event aside (immediately if no handler takes
         it).
 
         Otherwise wait `wait_s` seconds before the retry.

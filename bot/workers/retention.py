@@ -1,7 +1,7 @@
 """Erases the arguments of old calls, and archives old calls, a few at a time.
 
 The worker goes through the calls from new to old, page by page. It pauses after each page, so that people and agents
-don't have to wait. The gate checks each call again, and writes the call together with a line of the record
+don't have to wait. The gate checks each call again, and writes the call together with a line of the audit record
 (`hitl.gate.retain`).
 """
 
@@ -54,7 +54,9 @@ class RetentionWorker:
             self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def stop(self) -> None:
-        """Stop at once. A write that has begun is still finished. The next start continues with the remaining calls."""
+        """Stop immediately. A write that has begun is still finished. The next start continues with the remaining
+        calls.
+        """
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)

@@ -95,7 +95,7 @@ class Asking:
         return self.call
 
     def wait(self, watch: Callable[[Call], None] | None = None, *, claims: bool = False) -> Call:
-        """Return the call when people have decided. A signal withdraws the call, unless they decided first.
+        """Return the call when people have decided. A signal withdraws the call, unless people decided first.
 
         `watch` gets the pending call with its record, after some seconds and then twice a minute. With `claims`, the
         approval also claims the call for `run`.
@@ -202,7 +202,8 @@ class Asking:
                 self._hear(until, limit_s)
                 limit_s = _POLL_S
                 if watch and goes_on():
-                    # This uses a separate connection. If it fails, the wait for people goes on over the first one.
+                    # This uses a separate connection. If it fails, the wait for people continues over the first
+                    # connection.
                     with contextlib.suppress(ClientError), self._connect() as client:
                         watch(client.call("show", target=self.call["ref"])["call"])
         finally:
@@ -211,8 +212,8 @@ class Asking:
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         """Handle a signal. The first signal ends the wait, but not before the service has answered `ask`.
 
-        A second signal ends everything at once. If it comes within `_SAME_WISH_S`, it counts as the first signal, and
-        must not interrupt the withdrawal.
+        A second signal ends everything immediately. If it comes within `_SAME_WISH_S`, it counts as the first signal,
+        and must not interrupt the withdrawal.
         """
         del number, frame
         now, first = time.monotonic(), not self.interrupted

@@ -129,8 +129,8 @@ class _Link:
     def _missed(self, error: Exception, left_s: float) -> None:
         """Log the first failure to reach the service. Raise ClientError if no further attempt makes sense.
 
-        No attempt makes sense when no time is left. Even the first attempt is the last if the socket doesn't exist and
-        this client has never reached the service: a service that restarts removes its socket only for a moment.
+        No attempt makes sense when no time is left. No attempt makes sense either if the socket doesn't exist and this
+        client has never reached the service. A service that restarts removes its socket only for a moment.
 
         The error's message may reach a model, so it doesn't name the service's address. The log and the note that is
         added to the error name it.
@@ -159,7 +159,7 @@ class Sayso(_Link):
 
     Every method raises ClientError: with the service's code and sentence if the service refuses, and with UNAVAILABLE
     if the service can't be reached for `patience_s` seconds. If its socket doesn't exist and this client has never
-    reached the service, the error comes at once. The log names the address at the first failure. If anything is
+    reached the service, the error comes immediately. The log names the address at the first failure. If anything is
     unclear, nothing runs.
     """
 

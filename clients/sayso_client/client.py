@@ -98,8 +98,8 @@ class Client:
         try:
             return answer(op, head.status, json.loads(body))
         except (BrokenError, ValueError, RecursionError) as error:
-            # A proxy sends a status from 500 on if it gets no answer from the service. The service may have recorded
-            # the request all the same.
+            # A proxy sends a status from 500 on if it gets no answer from the service. The service may still have
+            # recorded the request.
             self.broken = head.status >= _FAILED
             raise _unavailable("reach.odd", status=head.status) from error
 
@@ -181,7 +181,7 @@ def _unavailable(key: str, **facts: object) -> ClientError:
 
 
 def refuse_foreign(folder: str) -> None:
-    """Raise ClientError if another user owns this folder, and anybody may make folders in its parent, such as `/tmp`.
+    """Raise ClientError if another user owns this folder, and its parent lets anybody make folders, as `/tmp` does.
 
     The owner could listen in the folder in the service's place, and approve calls.
     """

@@ -80,8 +80,8 @@ def request(
 class Command:
     """One run of `ask` or `wait`. Its methods return exit statuses.
 
-    On stderr, they print who may approve and until when, and what then happens to the request. With `quiet`, they print
-    only errors, and why a request wasn't run. With `at_once`, they don't wait for the reason of a rejection.
+    On stderr, they print who may approve, until when, and the later steps of the request. With `quiet`, they print only
+    errors, and why a request wasn't run. With `at_once`, they don't wait for the reason of a rejection.
     """
 
     def __init__(self, asking: Asking, *, quiet: bool = False, at_once: bool = False) -> None:
@@ -92,7 +92,7 @@ class Command:
         self._at_once = at_once
         #: The line that says that people have less time than the caller wanted, else ''.
         self._shorter = ""
-        #: The lines of the record that were printed because a card couldn't be shown.
+        #: The lines of the audit record that were printed because a card couldn't be shown.
         self._unseen: set[str] = set()
 
     def ask(
@@ -315,7 +315,7 @@ def ask_parser() -> argparse.ArgumentParser:
     add("tool", metavar="TOOL", help="what it is called on the card")
     add("--tools", default="shell", help="the group that the tool belongs to")
     add("--args", default="{}", help="arguments as a JSON object, shown on the card")
-    add("--timeout", help="how long to wait: 90s, 5m, 2h")
+    add("--timeout", help="how long to wait, from 5s to 7d: 90s, 5m, 2h")
     add("--note", default="", help="your words on the card, shown as yours")
     add("--key", help="idempotency key: the same key is the same call")
     add("--at-once", action="store_true", help="on a no, don't wait for its reason")

@@ -66,8 +66,9 @@ class Tool:
     def request(self, *args: Any, **kwargs: Any) -> Request:
         """Return the request for a call with these arguments, with the defaults filled in.
 
-        Raises TypeError as the call itself would, and ClientError if a file's name isn't text, or if a keyword of
-        `**kwargs` has the name of another parameter: people would see only one of the two values.
+        Raises TypeError as the call itself would. Raises ClientError if a file's name isn't text. Also raises
+        ClientError if a keyword of `**kwargs` has the name of another parameter, because people would see only one of
+        the two values.
         """
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()

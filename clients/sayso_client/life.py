@@ -109,7 +109,7 @@ class Request:
     key: str | None = None
 
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments, with the present hashes of the files.
+        """Return the arguments, with the current hashes of the files.
 
         Raises ClientError with the code ARGUMENTS if JSON can't represent a value exactly, or a file can't be read.
         """
@@ -276,7 +276,7 @@ def after_push_back(request: Request, problem: Mapping[str, Any], clock: Callabl
 
     The first request comes after the pause that the service named. Requests are repeated for ten minutes at most.
     `request` has the key that the call had in the batch. Only the asking is repeated, and never the steps after it.
-    Raises ClientError if `problem` has another cause, and when the ten minutes are over.
+    Raises ClientError if `problem` has another cause, and when the ten minutes have passed.
     """
     error, pause = answered(dict(problem)), problem.get("retry_after") or _PAUSE_S
     if error.code != _PUSHED_BACK:
@@ -375,8 +375,8 @@ def _refused(error: ClientError, ref: str = "", *, known: bool) -> NotRun:
 def _unfit(request: Request, args: Mapping[str, Any], call: Mapping[str, Any], claim: Mapping[str, Any]) -> str | None:
     """Return a reason if the call that would run now isn't the call that was approved, else None.
 
-    The digest covers what people were shown. Here the digest is computed again, from the arguments that are about to
-    run.
+    The digest covers everything that people were shown. Here the digest is computed again, from the arguments that are
+    about to run.
     """
     if rfc8785.dumps(claim.get("args")) != rfc8785.dumps(args) or digest(request, args, call) != call["digest"]:
         return say("unfit.args", tool=request.tool)

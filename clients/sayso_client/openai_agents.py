@@ -101,7 +101,7 @@ class SaysoGate:
         """Ask for the calls at which a run stopped, and return the calls that people haven't decided yet.
 
         The state records the decisions on the other calls: running it again runs the approved calls, and tells the
-        model why the others didn't run. The state decides nothing: a changed state can't run a call that nobody
+        model why the other calls didn't run. The state decides nothing: a changed state can't run a call that nobody
         approved.
         """
         waiting = []

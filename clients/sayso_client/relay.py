@@ -61,7 +61,7 @@ def _check(line: bytes, path: Path) -> None:
 def _carry(source: int, gateway: socket.socket, ended: threading.Event) -> None:
     """Carry bytes to the gateway until `source` ends. Then close the connection for writing.
 
-    `ended` is set before the closing, because the gateway then ends the whole connection at once.
+    `ended` is set before the closing, because the gateway then ends the whole connection immediately.
     """
     with contextlib.suppress(OSError):
         while chunk := os.read(source, _CHUNK):

@@ -50,9 +50,9 @@ def address(url: str) -> SplitResult:
 def trusting(ca_file: str | None) -> ssl.SSLContext:
     """Return a TLS context that trusts the authorities in the file or, without a file, the authorities of the system.
 
-    Unlike `ssl.create_default_context` it writes no keys into the file that SSLKEYLOGFILE names, and takes no
-    authorities from SSL_CERT_FILE and SSL_CERT_DIR: somebody who sets these variables could name the authority of a
-    false service.
+    Unlike `ssl.create_default_context`, it ignores three variables. It writes no keys into the file that SSLKEYLOGFILE
+    names. It takes no authorities from SSL_CERT_FILE and SSL_CERT_DIR, because somebody who sets these variables could
+    name the authority of a false service.
     """
     import ssl
 

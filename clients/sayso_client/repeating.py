@@ -22,9 +22,9 @@ _PAUSE_S = 0.2
 class Repeating:
     """Sends requests, one at a time, and sends a request again over another connection if the connection breaks.
 
-    A request is sent again only if the service may have recorded the call; otherwise the first failure is raised at
-    once. Sending again is safe, because asking has an idempotency key, and claiming and reporting have the claimant's
-    secret.
+    A request is sent again only if the service may have recorded the call; otherwise the first failure is raised
+    immediately. Sending again is safe, because asking has an idempotency key, and claiming and reporting have the
+    claimant's secret.
 
     `connect` opens a connection. `until` is the time (`time.monotonic`) after which nothing is sent again. With
     `keeps`, all requests go over one connection until it breaks, and the caller must call `close`. Otherwise each

@@ -1,4 +1,4 @@
-"""Finds the script files of a command and their digests, so that an approval covers the scripts' present contents.
+"""Finds the script files of a command and their digests, so that an approval covers the scripts' current contents.
 
 The service may not be allowed to read the scripts, so the client that runs the command hashes them: when it asks, and
 again before it runs the command. This module finds a program that is named by its path, the file that an interpreter is

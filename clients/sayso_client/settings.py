@@ -45,7 +45,7 @@ def configuration(
     ca_file: str | os.PathLike[str] | None = None,
     file: str | os.PathLike[str] | None = None,
 ) -> Configuration:
-    """Return the address and the token. Without `url` and `socket`, they are read from `file` or from `default_file()`.
+    """Return the address and the token. Without `url` and `socket`, both are read from `file` or from `default_file()`.
 
     If `file` isn't given and `default_file()` doesn't exist, the address is the socket that SAYSO_SOCKET names. Without
     this variable, it is the socket of this user's own service, or else the socket of this machine's service. Paths in

@@ -47,7 +47,7 @@ class Answer:
     def length(self) -> int:
         """Return the length of a body without chunks.
 
-        Raises BrokenError if the answer doesn't say its length, or if it is too long.
+        Raises BrokenError if the answer doesn't say its length, or if the body is too long.
         """
         length = self._fields.get(b"content-length", b"")
         if not length.isdigit() or int(length) > _LONGEST_ANSWER:
@@ -78,8 +78,8 @@ def request(op: str, fields: dict[str, Any], host: str = "sayso", token: str = "
 def answer(op: str, status: int, document: Any) -> dict[str, Any]:
     """Return the answer to an operation: `{"call": ...}` for one call, else the service's JSON document.
 
-    The calls of the operation `pending` come in the opposite order. Raises ClientError if the service refuses the
-    request, and BrokenError if the answer isn't the service's.
+    The operation `pending` returns the oldest call first, although the service sends the newest first. Raises
+    ClientError if the service refuses the request, and BrokenError if the answer isn't the service's.
     """
     needed = _REFUSAL if status >= REFUSED else _NEEDED.get(op, frozenset())
     if not isinstance(document, dict) or not document.keys() >= needed:

@@ -63,15 +63,16 @@ _RUNNING = frozenset({Status.APPROVED, Status.ALLOWED, Status.RUNNING})
 _UNFIT = frozenset({Status.WITHDRAWN, Status.LAPSED})
 _UNASKED = frozenset({Status.DENIED, Status.UNDELIVERABLE})
 _DONE = frozenset({Status.SUCCEEDED, Status.RELEASED, *_RUNNING})
-#: The forms of large calls, by the hash of the call and the language. A form has a few thousand characters. The masked
-#: texts of so many calls don't fit into their cache, so without this one, each list of them would mask them all again.
+#: The forms of large calls, by the hash of the call and the language. A form has a few thousand characters. The cache
+#: of masked texts is too small for so many calls. Without this cache, each list of the calls would mask all texts
+#: again.
 _forms: FIFOCache[tuple[int, str], Shown] = FIFOCache(1000)
 #: The values of `agent` in requests that a person makes without an agent, for example with `sayso ask`.
 _BY_HAND = frozenset({"", "ask"})
 
 
 class Way(StrEnum):
-    """The way in which people answer a card in one conversation. The card's instructions depend on this."""
+    """The way in which people answer a card in one conversation. The card's instructions depend on the way."""
 
     #: People answer by buttons, or in words that reply to the card's message.
     REPLY = "reply"
@@ -158,9 +159,12 @@ def card(
 ) -> Card:
     """Return the card of a call in its current state.
 
-    `names` gives the names of people. `way` is the way in which people answer the card. `reader` is the principal who
-    alone reads the card, and whom the card calls "you". It is '' if several people read the card. `platform` is the
-    platform that shows the card, and whose names for people the card shows. `wording` is the language of the card.
+    - `names` gives the names of people.
+    - `way` is the way in which people answer the card.
+    - `reader` is the principal whom the card calls "you", because nobody else reads the card. It is '' if several
+      people read the card.
+    - `platform` is the platform that shows the card. The card shows this platform's names of people.
+    - `wording` is the language of the card.
     """
     told = _Teller(call, names, reader, platform, wording)
     shown = _shown(call, wording)
@@ -470,7 +474,9 @@ def _within(text: str, units: int) -> str:
 
 
 def is_drawn(call: Call, wording: Wording = IN_ENGLISH) -> bool:
-    """Return whether the headline of a call can be made at once: its form is kept, or is made in a few milliseconds."""
+    """Return whether the headline of a call can be made immediately: its form is kept, or is made in a few
+    milliseconds.
+    """
     return not is_large(key_of(call)) or _form_key(call, wording) in _forms
 
 
@@ -744,7 +750,8 @@ def _agent_key(call: Call) -> str:
 def _rejected_key(call: Call) -> str:
     """Return the key of the sentence about a rejection, which depends on the reason.
 
-    The reason may be known, or Sayso still waits for it, or Sayso asked in vain, or Sayso didn't ask.
+    There are four cases: the reason is known, Sayso still waits for it, Sayso asked and got no reason, or Sayso didn't
+    ask.
     """
     if call.reason:
         return "agent.rejected.reason"

@@ -45,8 +45,9 @@ _UPDATE = "Update File: "
 class Edit(Struct, frozen=True):
     """A change of files, for a card.
 
-    `diff` holds the lines of the diff. `names` holds the names of the arguments whose whole texts the diff shows.
-    `file` is the name of the changed file, or None if several files change or if the name isn't known.
+    - `diff` holds the lines of the diff.
+    - `names` holds the names of the arguments whose whole texts the diff shows.
+    - `file` is the name of the changed file. It is None if several files change, or if the name isn't known.
     """
 
     diff: str
@@ -130,7 +131,7 @@ def edit(tools: str, tool: str, args: Mapping[str, Any], texts: Mapping[str, str
 def _listed(changes: Any) -> list[Mapping[str, Any]]:
     """Return the edits in the value of the argument `edits`.
 
-    Return [] if the value is no list of edits, or if an edit holds anything except two texts and unset flags.
+    Return [] if the value isn't a list of edits, or if an edit holds anything except two texts and unset flags.
     """
     if not isinstance(changes, list) or not all(isinstance(one, dict) for one in changes):
         return []

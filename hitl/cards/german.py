@@ -350,7 +350,7 @@ GERMAN: Mapping[str, str] = {
     "refused.peer": "{who} hat bei diesem Dienst keine Rechte. Nichts geschah. Wer den Dienst betreibt, kann {who} in den Einstellungen bei requesters oder approvers eintragen und sayso reload ausführen.",
     "refused.agent": "Mit den Zugangsdaten eines Agenten lässt sich nicht entscheiden. Nichts wurde entschieden. Warten Sie, bis ein Mensch geantwortet hat.",
     "refused.token": "Mit einem Token lässt sich {short} bei diesem Risiko nicht freigeben. Geben Sie in einem Chat frei, oder nennen Sie das Token in http.tokens.",
-    "refused.scope": "Die Rechte von {who} erlauben das nicht. Nichts geschah. Wer den Dienst betreibt, kann ein Token mit anderen Rechten anlegen: sayso token create.",
+    "refused.scope": "Die Rechte von {who} erlauben das nicht. Nichts geschah. Wer den Dienst betreibt, kann ein Token mit anderen Rechten anlegen (sayso token create) oder jemanden dieses Rechners eintragen (in operators).",
     "refused.origin": "{who} ist nicht an die Unterhaltung {place} gebunden und kann von dort nicht anfragen. Nichts wurde gefragt. Nennen Sie keine Unterhaltung, oder lassen Sie ein Token mit diesem --origin anlegen.",
     "refused.route": "{who} ist nicht an den Ort {place} gebunden, also geht keine Karte dorthin. Nichts wurde gefragt. Nennen Sie keinen Ort, oder lassen Sie ein Token mit diesem --route anlegen.",
     "refused.behalf": "{who} fragt nicht für {person} an. Nichts wurde gefragt. Nennen Sie niemanden, oder lassen Sie ein Token mit diesem --owner anlegen.",

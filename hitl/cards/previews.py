@@ -47,8 +47,8 @@ def change(path: str, old: str | None, new: str, *, closely: bool = True) -> Fil
 
     With `closely`, the texts are compared line by line, if they aren't too long. Otherwise everything between their
     equal start and their equal end counts as changed. Only a line feed ends a line: other line breaks, such as a
-    carriage return, stay inside their line. The lines of private keys are masked here, because a diff may show a part
-    of a key without the key's first line, and then no later step would recognise the key.
+    carriage return, stay inside their line. The lines of private keys are masked here. A diff may show a part of a key
+    without the key's first line, and no later step would recognise that part.
     """
     before = old or ""
     few = closely and max(_lines(before), _lines(new)) <= _COMPARED

@@ -315,7 +315,7 @@ _VALUE = lazily(
     rf"|(?P<bare>(?:{_ANY_PREFIX})?{_MARK}(?=#)"
     rf"|(?![\w.]{{1,80}}\()(?>(?:{_MARK}|[^\s\"'`,;&|<>(){{}}\\])+))"
 )
-# After the name of a secret, these values are no secrets: references such as `$TOKEN`, words such as `null`, and names
+# After the name of a secret, these values aren't secrets: references such as `$TOKEN`, words such as `null`, and names
 # of schemes such as `bearer`. The pattern for references matches only their beginning, so a long reference takes no
 # time.
 _REFERENCE = lazily(r"\\{0,3}[\"']?[$<]")
@@ -535,8 +535,8 @@ def _names_a_secret(name: re.Match[str]) -> bool:
 def _is_a_secret(name: re.Match[str], value: re.Match[str]) -> bool:
     """Return whether the value that is assigned to a secret's name is really a secret.
 
-    After a colon, a plain word that is followed by another word is part of a sentence. An absolute path after `PWD` is
-    no secret, because a shell keeps its working folder in `PWD` (POSIX.1-2024, XBD 8.3).
+    After a colon, a plain word that is followed by another word is part of a sentence. An absolute path after `PWD`
+    isn't a secret, because a shell keeps its working folder in `PWD` (POSIX.1-2024, XBD 8.3).
     """
     text = value[str(value.lastgroup)]
     if _STAND_IN.fullmatch(text) or (name["name"] == "PWD" and text.startswith("/")):

@@ -133,7 +133,7 @@ class _Told:
         self._wording = wording
         texts = masked(call)
         #: `_all` holds all arguments, and fills the operator's headline. `_left` holds the arguments that still need a
-        #: part of their own, because the headline, the command and the diff don't show them.
+        #: separate part, because the headline, the command and the diff don't show them.
         self._all = self._left = texts.values
         self._texts, self._lines = texts.arguments, texts.lines
         self.below = 0

@@ -55,7 +55,8 @@ def filled(template: str, args: Mapping[str, Any]) -> tuple[str, frozenset[str]]
 
 
 def _value(args: Mapping[str, Any], name: str) -> str | None:
-    """Return the value for a name in a template, as text. For `to.name` it is the member `name` of the argument `to`.
+    """Return the value for a name in a template, as text. The value for `to.name` is the member `name` of the argument
+    `to`.
 
     Return None if the value is missing, is a list or an object, or is blank. If `to.name` is also the name of an
     argument, return None, because the tool may read the value that the headline wouldn't show.

@@ -143,8 +143,8 @@ def _in_signs(count: int) -> str:
 def split_middle(text: str, limit: int) -> tuple[str, str, int]:
     """Return the start and the end of a text, and the number of the characters between them.
 
-    Start and end have at most `limit` characters together. If it loses less than half of its characters by that, the
-    start is shortened to the end of a line, and the end to the beginning of a line.
+    Start and end have at most `limit` characters together. The start is shortened to the end of a line, and the end to
+    the beginning of a line. A part that would lose half of its characters or more isn't shortened.
     """
     if len(text) <= limit:
         return text, "", 0

@@ -450,7 +450,7 @@ ENGLISH: Mapping[str, str] = {
     "refused.peer": "{who} isn't authorised on this service. Nothing was done. An operator can add {who} to requesters or approvers in the settings and run sayso reload.",
     "refused.agent": "An agent's credential can't decide. Nothing was decided. Wait until a person has answered.",
     "refused.token": "A bearer token can't approve {short} at this risk. Approve it in a chat, or name the token in http.tokens.",
-    "refused.scope": "The scope of {who} doesn't allow this. Nothing was done. An operator can make a token of another scope: sayso token create.",
+    "refused.scope": "The scope of {who} doesn't allow this. Nothing was done. An operator can make a token of another scope (sayso token create), or list a user of this machine (in operators).",
     "refused.origin": "{who} isn't bound to the conversation {place}, so it can't ask from there. Nothing was asked. Name no conversation, or let an operator make a token with this --origin.",
     "refused.route": "{who} isn't bound to the route {place}, so no card can go there. Nothing was asked. Name no route, or let an operator make a token with this --route.",
     "refused.behalf": "{who} doesn't ask on behalf of {person}. Nothing was asked. Name nobody, or let an operator make a token with this --owner.",
@@ -1009,7 +1009,7 @@ _KEPT_TOO = ("shell.does", "shell.scripts.", "shell.unconfined", "shell.signals"
 #: The highest number of characters of a stored sentence. Executors shorten the values in it.
 _LONGEST_STORED = 1000
 #: The names of values that are a number with its unit, such as "3 files". `_COUNTED` also holds `scripts`, whose value
-#: may be a sentence of its own. The values with these names are translated too.
+#: may be a whole sentence. The values with these names are translated too.
 _COUNTS = frozenset({"size", "old", "new", "added", "removed", "files"})
 _COUNTED = _COUNTS | {"scripts"}
 #: The beginnings of the keys of sentences that may be a value in another sentence.

@@ -79,7 +79,7 @@ def plain(value: Any) -> Any:
 def form_of(args: Mapping[str, Any]) -> Form:
     """Return the order and the digits in which the caller wrote these arguments.
 
-    Only what differs from canonical JSON is returned.
+    Only differences from canonical JSON are returned.
     """
     order: list[str] = []
     numbers: list[tuple[str, str]] = []

@@ -1,6 +1,6 @@
 """The gate: the only code that changes a call.
 
-Each use case reads the call, decides, writes the change, and then notifies the observers. Decisions from every surface
+Each use case reads the call, decides, and writes the change. Decisions from every surface
 go through `decide`. The write is one conditional UPDATE in the store, which picks the winner among concurrent
 decisions. The checks before the write are provisional, because the call may change until then. After the write, only
 notifications follow. The gate uses no chat platform, database, event loop or clock itself.

@@ -124,8 +124,8 @@ async def _finish(gate: GateContext, call: Call, secret: str, ran: Ran) -> Call:
 async def _held(gate: GateContext, call: Call, owner: str, secret: str) -> Lease | None:
     """Return the lease that this claimant already holds, or None if nobody has claimed the call.
 
-    Raises an error if the call can't be claimed, if another claimant holds it, if the lease is over, or if a MAC of the
-    call is wrong.
+    Raises an error if the call can't be claimed, if another claimant holds it, if the lease has ended, or if a MAC of
+    the call is wrong.
     """
     if call.state is not State.EXECUTING:
         raise _unclaimable(call)
@@ -135,7 +135,7 @@ async def _held(gate: GateContext, call: Call, owner: str, secret: str) -> Lease
         raise AlreadyDecided(fact(Refusal.CLAIMED, short=call.short))
     if call.decision not in MAY_RUN or seals.broken(gate.keys, call):
         raise await tampered(gate, call, owner)
-    # A claimant may have run the call already, and may ask again after a restart. So a lease that is over permits no
+    # A claimant may have run the call already, and may ask again after a restart. So a lease that has ended permits no
     # run, even if no timer has ended the call yet.
     if gate.age(call.claim.until) >= 0:
         raise too_late(await settle(gate, call) or call)

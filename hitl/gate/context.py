@@ -20,13 +20,13 @@ from hitl.route_health import Reach
 from hitl.throttle import Patience
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from datetime import datetime
 
     from hitl.call import Call
     from hitl.cards.wording import Wording
     from hitl.people import Directory
-    from hitl.ports import Beside, Executor, Observer, PolicySource, Store
+    from hitl.ports import Beside, Change, Executor, PolicySource, Store
     from hitl.proof.keyring import Keyring
 
 
@@ -82,7 +82,6 @@ class GateContext:
         owner: str,
         limits: Limits | None = None,
         terms: Terms | None = None,
-        observers: Sequence[Observer] = (),
         names: Names | None = None,
         exposed: Callable[[], str | None] = lambda: None,
         beside: Beside | None = None,
@@ -100,7 +99,6 @@ class GateContext:
         self.owner = owner
         self.limits = limits or Limits()
         self.terms = terms or Terms()
-        self.observers = list(observers)
         #: A function that returns a sentence if other users of the machine may read or change the master keys, else
         #: None. While it returns a sentence, no call is accepted or run.
         self.exposed = exposed
@@ -108,6 +106,7 @@ class GateContext:
         self.beside = beside
         self.flood = Flood(self.limits)
         self.rejections = Rejections(self.limits)
+        self.follow(self.rejections.heard)
         self.claimants = Claimants()
         self.refusals = Patience(lambda: self.clock.now().timestamp())
         self.secret = new_secret()
@@ -129,6 +128,18 @@ class GateContext:
         self.names.people = people
         self.people_changed()
 
+    def follow(self, hear: Callable[[Call], None]) -> Callable[[], None]:
+        """Call `hear` with each call that changes, when the change is durable. Return a function that ends this.
+
+        `hear` isn't told of an erased or archived call, because that call had ended before.
+        """
+
+        def heard(change: Change) -> None:
+            if change.call is not None and change.call.erased_at is None:
+                hear(change.call)
+
+        return self.store.follow(heard)
+
     async def ready(self, call: Call) -> None:
         """Mask the secrets in the texts of a large call, outside the event loop.
 
@@ -137,7 +148,7 @@ class GateContext:
         await self.prepare(masked.key_of(call))
 
     async def ready_to_list(self, call: Call, wording: Wording = IN_ENGLISH) -> None:
-        """Do the same for a list, which needs no more than the call's headline in this language."""
+        """Do the work of `ready` for a list, which shows only the call's headline in this language."""
         if not is_drawn(call, wording):
             await self.ready(call)
 

@@ -57,7 +57,10 @@ async def why_unfit_stored(gate: GateContext, call: Call) -> Fact | None:
 
 
 def _broken(gate: GateContext, call: Call, votes: Sequence[Vote]) -> Fact | None:
-    """Return the reason why a MAC of the stored call is wrong (row, decision or votes), or None if all MACs hold."""
+    """Return the reason why a MAC of the stored call is wrong, or None if all MACs are valid.
+
+    The reason names the row, the decision or the votes.
+    """
     if not seals.row_holds(gate.keys, call):
         return fact(Unfit.ROW)
     # No MAC covers the state, so an edited state must not make a call run. The decision, which has a MAC, must allow

@@ -51,9 +51,9 @@ class Gate(GateContext):
         return await decide.peek(self, reply)
 
     async def add_reason(self, target: str, identity: str, reason: str) -> Answer:
-        """Add a reason to a person's own rejection, up to `late_reason_s` seconds after it, and notify the observers.
+        """Add a reason to a person's own rejection, up to `late_reason_s` seconds after it.
 
-        A reason without words (a picture, blanks) doesn't count, and the wait for a reason goes on.
+        A reason without words (a picture, blanks) doesn't count, and the wait for a reason continues.
         """
         return await decide.add_reason(self, target, identity, reason)
 
@@ -61,9 +61,9 @@ class Gate(GateContext):
         """Withdraw a pending call, for its requester or an operator.
 
         `left` says that the calling program has stopped waiting. With `left`, the card says so, and a call that was
-        approved or allowed, and that its caller hasn't claimed, lapses at once.
+        approved or allowed, and that its caller hasn't claimed, lapses immediately.
 
-        Raises CallUnknown, NotApprover (and records the attempt), or, if the call is over, AlreadyDecided or
+        Raises CallUnknown, NotApprover (and records the attempt), or, if the call has ended, AlreadyDecided or
         ConfirmationExpired.
         """
         return await end.withdraw(self, target, identity, left=left)
@@ -78,7 +78,7 @@ class Gate(GateContext):
     async def disown(self, call: Call) -> Call:
         """Withdraw a pending call whose requester may no longer ask (`Access.may_still_ask`).
 
-        Raises AlreadyDecided or ConfirmationExpired if the call is over.
+        Raises AlreadyDecided or ConfirmationExpired if the call has ended.
         """
         return await end.disown(self, call)
 
@@ -118,7 +118,7 @@ class Gate(GateContext):
         `secret` is not the claimant's secret but its SHA-256 (hex). The claimant keeps the secret and passes it to
         `finish`. Claiming again with the same hash returns the same lease. Raises CallUnknown, StillPending, Tampered,
         InvalidConfirmation (the call is no longer fit to run), and AlreadyDecided or ConfirmationExpired (somebody else
-        has claimed it, or it is over).
+        has claimed it, or it has ended).
         """
         return await claim.claim(self, target, owner, secret)
 

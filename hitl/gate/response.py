@@ -64,9 +64,9 @@ class Answer(Struct, frozen=True):
 class Submitted(Struct, frozen=True):
     """The result of submitting a call.
 
-    `lease` is set if the call may run at once and this service runs it. `fresh` is False if the idempotency key belongs
-    to an earlier call; then `call` is that earlier call. `same_as` is the short ref of a pending call with the same
-    digest.
+    `lease` is set if the call may run immediately and this service runs it. `fresh` is False if the idempotency key
+    belongs to an earlier call; then `call` is that earlier call. `same_as` is the short ref of a pending call with the
+    same digest.
     """
 
     call: Call
@@ -85,7 +85,7 @@ def refuse(error: SaysoError, call: Call | None = None) -> Answer:
 
 
 def too_late(call: Call) -> SaysoError:
-    """Return the error for a reply that comes after the call's end. It says who decided, or that the time was over."""
+    """Return the error for a reply that comes after the call's end. It says who decided, or that the time had ended."""
     if call.decision is Decision.EXPIRED:
         return ConfirmationExpired(fact(Refusal.EXPIRED, short=call.short, time=f"{call.deadline:%H:%M:%S}"))
     return AlreadyDecided(fact(Refusal.DECIDED, short=call.short, outcome=outcome_fact(call)))

@@ -1,4 +1,4 @@
-"""Erases the arguments of calls that are over, and archives such calls.
+"""Erases the arguments of calls that have ended, and archives such calls.
 
 The audit record gets a line about each erasure and each archiving.
 
@@ -44,7 +44,7 @@ async def retire(gate: GateContext, call: Call, *, archive: bool) -> Call | None
     archives = archive and not call.archived
     if over_since(call) is None or not (archives or call.erased_at is None):
         return None
-    # If somebody changed the row, a new MAC would hide the change for good.
+    # If somebody changed the row, a new MAC would hide the change forever.
     if flaws_of(gate.keys, call, await gate.store.votes(call.ref), await gate.store.history(call.ref)):
         raise Tampered
 
@@ -58,7 +58,6 @@ async def retire(gate: GateContext, call: Call, *, archive: bool) -> Call | None
             entries.insert(0, entry_of(call, Event.ERASED, "service"))
         return Change(kept.evolve(version=call.version + 1), entries=entries)
 
-    # No observer is notified, because the call had ended before.
     change = await gate.store.commit(Unit(Expect(call.ref, call.version), seal))
     return change.call if change else None
 

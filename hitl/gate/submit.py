@@ -17,7 +17,7 @@ from hitl.gate.moves import lease_of, ready_to_run, with_decision
 from hitl.gate.new_call import Draft, denial, does_by_caller, does_unknown, recorded
 from hitl.gate.questions import as_question
 from hitl.gate.response import Submitted
-from hitl.gate.swap import TRIES, claimant, entry_of, find, tell
+from hitl.gate.swap import TRIES, claimant, entry_of, find
 from hitl.lifecycle import Trigger, advance
 from hitl.limits import CEILING
 from hitl.operating_mode import UNASKED, passed, tightened
@@ -153,7 +153,6 @@ async def _record(gate: GateContext, draft: Draft, twin: Call | None) -> Submitt
         if change is None or change.call is None:
             break
         reach("gate.submitted")
-        tell(gate, change.call)
         return Submitted(change.call, lease_of(gate, change.call), same_as=twin.short if twin else None)
     raise Unavailable
 

@@ -1,9 +1,9 @@
 """Writes changes of calls by swaps (conditional writes), with the rows that belong to a change, and ends overdue calls.
 
 Each change of a stored call is one UPDATE whose condition is the version that the gate read (and, for most changes,
-that `due_at` isn't over). If several people decide at once, the first UPDATE raises the version. All others then match
-no row, read the call again, and find it decided. Votes, audit lines and outbox rows are written in the same commit as
-the UPDATE, so none of them exists without the change that it belongs to.
+that `due_at` hasn't passed). If several people decide at the same time, the first UPDATE raises the version. All other
+UPDATEs then match no row. Their callers read the call again, and find it decided. Votes, audit lines and outbox rows
+are written in the same commit as the UPDATE, so none of them exists without the change that it belongs to.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ async def known(gate: GateContext, target: str) -> Call:
 async def swap(
     gate: GateContext, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = False
 ) -> Call | None:
-    """Make the conditional write, notify the observers, and return the new call.
+    """Make the conditional write, and return the new call.
 
     `seal` makes the change from the time of the write (see `Unit`). Return None, with nothing written, if the call
     changed since it was read or if the test of `due_at` fails (`overdue`, see `Expect`). Raises Tampered, and records
@@ -64,16 +64,13 @@ async def swap(
         change = await gate.store.commit(Unit(Expect(call.ref, call.version, overdue=overdue), seal))
     except Tampered:
         raise await tampered(gate, call, "service") from None
-    if change is None or change.call is None:
-        return None
-    tell(gate, change.call)
-    return change.call
+    return change.call if change else None
 
 
 async def close(
     gate: GateContext, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = True
 ) -> Call | None:
-    """End a call with a swap, because its time is over or because the process that ran it died.
+    """End a call with a swap, because its time has ended or because the process that ran it died.
 
     If an older copy replaced the row, the call is ended as well, and its audit lines have the event `tampered`.
     """
@@ -142,22 +139,15 @@ async def note(gate: GateContext, reply: Reply, call: Call, event: Event, answer
 async def note_refusal(gate: GateContext, refused: Entry, wanted: object) -> None:
     """Record a refused attempt: the first one, and after that at most one a minute.
 
-    Attempts of one actor on one call are counted together if they have the same event and want the same (`wanted`).
-    Every line is a durable write, so an attempt that is repeated without end would delay everybody. The next line
-    counts the attempts that weren't recorded (`unrecorded`).
+    Attempts of one actor on one call are counted together if they have the same event and the same `wanted`. Every line
+    is a durable write, so an attempt that is repeated without end would delay everybody. The next line counts the
+    attempts that weren't recorded (`unrecorded`).
     """
     unrecorded = gate.refusals.held_back((refused.ref, refused.event, refused.actor, wanted))
     if unrecorded is not None:
         more = {"unrecorded": unrecorded} if unrecorded else {}
         entry = replace(refused, data={**refused.data, **more})
         await gate.store.commit(adding(Change(entries=(entry,))))
-
-
-def tell(gate: GateContext, call: Call) -> None:
-    """Notify the observers of a changed call. Remember a rejection, so that the same call isn't asked again soon."""
-    gate.rejections.heard(call)
-    for observer in gate.observers:
-        observer.changed(call)
 
 
 def left_unexplained(gate: GateContext, call: Call) -> Change:

@@ -3,10 +3,10 @@
 Four things can point to a call: the message that the reply answers, the reply's thread, the latest message before the
 reply, and the words of the reply. `survey` reads the store, and then `aim` decides without any input or output.
 
-Text that points to no call decides only in a private conversation or in a card's own thread, and only if exactly one
-card in it is pending. The latest message in it from anybody but the sender must be that card, or a message from Sayso
-about that card. Without this rule, a "yes" to another question could approve a call. In all other cases Sayso asks
-which call is meant, or stays silent.
+Text that points to no call decides only in a private conversation or in a card's own thread, and only under two
+conditions. Exactly one card there is pending. The latest message there, not counting the sender's own messages, is that
+card or a message from Sayso about that card. Without this rule, a "yes" to another question could approve a call. In
+all other cases Sayso asks which call is meant, or stays silent.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Scene(Struct, frozen=True):
     private: bool = False
     #: Whether the words are meant for Sayso rather than for other people in the conversation.
     addressed: bool = False
-    #: The call in `follows`, if it is over and belongs to this conversation, or None.
+    #: The call in `follows`, if it has ended and belongs to this conversation, or None.
     last: Call | None = None
     #: Whether there is still time to add a reason to a rejection of `last`.
     explainable: bool = False
@@ -192,9 +192,9 @@ def _just_lost(scene: Scene, reading: Reading) -> Call | None:
 async def named_refs(gate: GateContext, reply: Reply, scene: Scene) -> set[str]:
     """Return the refs that the words may name, as the person typed them.
 
-    These are the short refs of the pending calls of this conversation and of the call that the reply answers, and the
-    typed words that are the ref of any other call. The other call may belong to another conversation, or be decided.
-    The gate checks later whether the person may decide it in this conversation (`barred`).
+    These are the short refs of the pending calls of this conversation, and of the call that the reply answers. If a
+    typed word is the ref of any other call, it is one of them too. The other call may belong to another conversation,
+    or be decided. The gate checks later whether the person may decide it in this conversation (`barred`).
     """
     known = {call.short for call in (*scene.open, scene.answered) if call is not None}
     typed = (word for word in dict.fromkeys(_WORD.findall(reply.text)) if _typed_as_ref(word))

@@ -162,8 +162,8 @@ async def _second_yes(
     """Return None if this is the person's second yes, not too soon and not too late after the first.
 
     Through the API, the second yes must also say that it is a confirmation. Otherwise return the answer that asks for a
-    second yes. Unless the reply came too soon, store it as the first yes. `raised` is the current risk if it is higher
-    than the risk on the card, else None.
+    second yes. In this case, store the reply as the first yes, unless it came too soon. `raised` is the current risk if
+    it is higher than the risk on the card, else None.
     """
     first = await gate.store.prompt(call.ref, principal, PromptKind.CONFIRM)
     age = (gate.clock.now() - first.at).total_seconds() if first else math.inf

@@ -35,10 +35,13 @@ ORIGIN, APPROVERS = "origin", "approvers"
 class Conversation(Struct, frozen=True):
     """The operator's settings for one conversation.
 
-    For a field that is None, except `self_approval`, the installation's setting applies. `self_approval` is the highest
-    risk that a requester may approve alone. It can't be critical, and None means that a requester never may. `routes`
-    are the places to which the conversation's cards go; the entries `origin` and `approvers` mean places that depend on
-    the call. `language` is the language of the texts for everybody in the conversation.
+    - `routes` are the places to which the conversation's cards go. The entries `origin` and `approvers` mean places
+      that depend on the call.
+    - `language` is the language of the texts for everybody in the conversation.
+    - `self_approval` is the highest risk that a requester may approve alone. It can't be critical. None means that a
+      requester may never approve alone.
+
+    If any other field is None, the installation's setting applies.
     """
 
     id: str
@@ -75,8 +78,8 @@ class Directory:
     #: Identity of an agent's bearer token -> the principal who answers for it. The table is replaced when tokens are
     #: made.
     owners: Mapping[str, str] = field(default_factory=dict)
-    #: Identity of a bearer token -> the time since which it has no rights, because it was revoked or its time is over.
-    #: A token without an end isn't in this table.
+    #: Identity of a bearer token -> the time since which it has no rights, because it was revoked or its time has
+    #: ended. A token without an end isn't in this table.
     token_ends: Mapping[str, datetime] = field(default_factory=dict)
     #: Identity of a bearer token -> the highest risk that it may approve.
     token_limits: Mapping[str, Risk] = field(default_factory=dict)
@@ -133,7 +136,9 @@ class Directory:
         return surface is not None and surface.is_chat
 
     def belongs(self, call: Call, conversation: str) -> bool:
-        """Return whether the call was asked for, or has a card, in this conversation's room (`Place.room`)."""
+        """Return whether the call was asked for, or has a card, in this conversation's room (`Place.room`), such as the
+        chat of a thread.
+        """
         room = self.place(conversation).room
         return any(self.place(name).room == room for name in (call.origin, *call.routes))
 
@@ -151,7 +156,7 @@ class Directory:
         return bool(self.revoked) and not self.whose(identity).isdisjoint(map(self.principal, self.revoked))
 
     def has_ended(self, identity: str, now: datetime) -> bool:
-        """Return whether the identity is a bearer token that was revoked, or whose time is over."""
+        """Return whether the identity is a bearer token that was revoked, or whose time has ended."""
         end = self.token_ends.get(identity)
         return end is not None and end <= now
 
@@ -176,9 +181,9 @@ class Directory:
     def wording(self, place: str, reader: str = "") -> Wording:
         """Return the language (`Wording`) for texts in a place, for all people in the place or for one reader.
 
-        The first language that is set counts. For one reader: the reader's own, the conversation's, the installation's.
-        For all people: the conversation's, the language of the person whose private conversation it is, the
-        installation's. The language that a person's app reports never counts.
+        The result is the first of these languages that is set. For one reader: the reader's own, the conversation's,
+        the installation's. For all people: the conversation's, the language of the person whose private conversation it
+        is, the installation's. The language that a person's app reports is never used.
         """
         own = self.languages.get(self.principal(reader)) if reader else None
         there = self._conversation(place).language or self.languages.get(self.owner(place))
@@ -202,7 +207,7 @@ class Directory:
     def self_approval(self, origin: str, surface: str) -> Risk | None:
         """Return the highest risk that a requester may approve alone, in this conversation and on this surface.
 
-        Return None if a requester may never do that.
+        Return None if a requester may never approve alone.
         """
         declared = self.surfaces.get(surface)
         own = declared is not None and declared.own_self_approval
@@ -222,8 +227,8 @@ class Directory:
     def tested(self, origin: str) -> tuple[Tried, ...]:
         """Return the people whom `sayso test` asks, each with a conversation and a surface.
 
-        An approver is named once for each surface that gets the conversation's cards and on which the approver has an
-        account. `origin` is tested first, then all chats that have settings of their own.
+        An approver comes once for each surface that gets the conversation's cards, if the approver has an account
+        there. `origin` is tested first, then all chats that have settings of their own.
         """
         chats = (place for place in self.conversations if self.is_chat(place))
         places = dict.fromkeys((origin, *chats))
@@ -265,7 +270,9 @@ class Directory:
         return any(i.startswith(("local:", "token:")) for i in (principal, *self.principals.get(principal, ())))
 
     def is_listed(self, principal: str) -> bool:
-        """Return whether a list of approvers, requesters or operators names the principal. Return False if revoked."""
+        """Return whether a list of approvers, requesters or operators names the principal. Return False for a revoked
+        principal.
+        """
         named = any(principal in map(self.principal, listed or ()) for listed in self._lists())
         return named and not self.is_revoked(principal)
 
@@ -303,7 +310,9 @@ class Directory:
             yield from (conversation.approvers, conversation.requesters)
 
     def _conversation(self, origin: str) -> Conversation:
-        """Return the settings of a place, or else of its room (`Place.room`), or else settings without values."""
+        """Return the settings of a place, or else of its room (`Place.room`, such as a thread's chat), or else empty
+        settings.
+        """
         found = self.conversations.get(origin) or self.conversations.get(self.place(origin).room)
         return found or Conversation(origin)
 

@@ -35,11 +35,13 @@ _EXACT = frozenset((str, int, bool, type(None)))
 class Shift(Struct, frozen=True):
     """A group of requests on which two policies differ in the same way.
 
-    `before` and `after` are the actions of the old and the new policy. `rule` is the new policy's deciding rule, or the
-    verdict's reason, such as `default_action`, if no rule decided. If the actions are equal, `changes` holds the other
-    parts of the verdict that differ: name, old value, new value. `count` is the number of requests. `decisions` counts
-    the decisions that the record has for these requests: `{"approved": 3}`. `examples` are up to EXAMPLES short refs,
-    the latest first.
+    - `before` and `after` are the actions of the old and the new policy.
+    - `rule` is the new policy's deciding rule. If no rule decided, it is the verdict's reason, such as
+      `default_action`.
+    - `changes`, if the actions are equal, holds the other parts of the verdict that differ: name, old value, new value.
+    - `count` is the number of requests.
+    - `decisions` counts the recorded decisions on these requests: `{"approved": 3}`.
+    - `examples` are up to EXAMPLES short refs, the latest first.
     """
 
     before: str
@@ -125,8 +127,9 @@ def suggest(calls: Iterable[Call], policy: Policy, *, least: int) -> list[Sugges
     count.
 
     No rule is suggested for a request that was once rejected, withdrawn or left unanswered, even in another folder. No
-    rule is suggested if an argument isn't a text, a whole number, true, false or null, or if the name of the tool or of
-    its group is a pattern, such as `*`: callers choose these names, and the rule would allow other tools too.
+    rule is suggested if an argument isn't a text, a whole number, true, false or null. No rule is suggested if the name
+    of the tool or of its group is a pattern, such as `*`. Callers choose these names, and the rule would allow other
+    tools too.
     """
     groups: dict[bytes, list[Call]] = defaultdict(list)
     for call in calls:

@@ -77,7 +77,7 @@ def _lists(checked: Checked) -> tuple[tuple[Rule, ...], ...]:
 def _together(first: Checked, then: Checked) -> Checked:
     """Join two documents. The rules of ``first`` come before the rules of ``then``.
 
-    The stricter action counts. For each other setting, the value in ``first`` counts, or else the value in ``then``.
+    The result has the stricter action. It has each other setting from ``first``, or else from ``then``.
     """
     stated = first.content.get("defaults", {})
     levels = {level: _level(level, first, then) for level in RISKS}

@@ -45,10 +45,12 @@ When = All | AnyOf | Not | Condition
 class Rule:
     """A checked rule from ``rules``, ``forbid`` or ``risk_rules``.
 
-    ``name`` is the name of the rule in verdicts. ``action`` is None in ``risk_rules``. ``harmless`` names arguments
-    that an allow rule accepts without looking at them. ``literal`` says that tool names are compared letter by letter.
-    ``textual`` says that values are compared by their text, as contenox does. ``source`` is the preset that the rule
-    comes from, or empty for a rule of the document itself.
+    - ``name`` is the name of the rule in verdicts.
+    - ``action`` is None in ``risk_rules``.
+    - ``harmless`` names arguments that an allow rule accepts without looking at them.
+    - ``literal`` says that tool names are compared letter by letter.
+    - ``textual`` says that values are compared by their text, as contenox does.
+    - ``source`` is the preset that the rule comes from. It is empty for a rule of the document itself.
     """
 
     name: str

@@ -115,12 +115,15 @@ class Outcome:
 class Compiled:
     """A compiled rule.
 
-    ``at`` is the rule's index in its list. ``strength`` orders the actions: allow is 0, approve 1, deny 2. ``level`` is
-    the risk that the rule sets, and ``raises`` the risk to which it raises a lower risk. ``outcome`` is the result if
-    the rule holds, and ``doubt`` the result if its test answers UNSURE.
-
-    ``looks_at`` are the names of the arguments that an allow rule looks at. If a call has further arguments, a person
-    is asked. It is None for a rule without this limit. ``asked`` caches the outcomes that ``asking`` returns.
+    - ``at`` is the rule's index in its list.
+    - ``strength`` orders the actions: allow is 0, approve 1, deny 2.
+    - ``level`` is the risk that the rule sets.
+    - ``raises`` is the risk to which the rule raises a lower risk.
+    - ``outcome`` is the result if the rule holds.
+    - ``doubt`` is the result if the rule's test answers UNSURE.
+    - ``looks_at`` are the names of the arguments that an allow rule looks at. If a call has further arguments, a person
+      is asked. It is None for a rule without this limit.
+    - ``asked`` caches the outcomes that ``asking`` returns.
     """
 
     rule: Rule
@@ -189,8 +192,13 @@ def _beside(known: Shape, role: str) -> tuple[str, ...]:
 def _looked_at(rule: Rule) -> frozenset[str] | None:
     """Return the arguments that an allow rule looks at, or None if the rule accepts every argument.
 
-    A rule accepts every argument in these cases: it isn't an allow rule, it comes from contenox, it tests all
-    arguments, it lists ``*`` in ``harmless``, or it has neither a condition on an argument nor a kind.
+    A rule accepts every argument in these cases:
+
+    - It isn't an allow rule.
+    - It comes from contenox.
+    - It tests all arguments.
+    - It lists ``*`` in ``harmless``.
+    - It has neither a condition on an argument nor a kind.
     """
     if rule.action != "allow" or rule.literal or "*" in rule.harmless:
         return None
@@ -230,8 +238,8 @@ def _compile(rule: Rule, at: int, *, contenox: bool, reason: Reason = Reason.MAT
 
 
 def _use(rule: Rule, *, contenox: bool) -> ConditionUse:
-    """Return the use of a rule's conditions: to allow calls, to set a risk, or to ask. Operators need it to compile
-    them.
+    """Return the use of a rule's conditions: to allow calls, to set a risk, or to ask. Operators need the use to
+    compile the conditions.
     """
     return ConditionUse(
         loosen=_loosens(rule), textual=contenox, rating=rule.action is None, asking=rule.action == "approve"
@@ -481,9 +489,9 @@ class Policy:
     ) -> risk.Assessment:
         """Return the assessed risk after the document's risk rules.
 
-        The first rule of ``setting`` that holds sets the level. If its test answers UNSURE, it counts only if its level
-        is higher than the assessed level. Then each rule of ``raising`` raises a lower level, also if its test answers
-        UNSURE.
+        The first rule of ``setting`` that holds sets the level. A rule whose test answers UNSURE sets the level only if
+        that level is higher than the assessed level. Then each rule of ``raising`` raises a lower level, also if its
+        test answers UNSURE.
         """
         for compiled in setting:
             answer = compiled.test(scope)
@@ -645,8 +653,8 @@ def _shell_key(call: PolicyCall) -> str | None:
 def closing(checked: Checked, tool: str) -> Closed:
     """Return the path globs of all rules that deny or ask about calls of one tool.
 
-    ``untold`` in the result says that the globs aren't all tests of the path: one of these rules also tests the path in
-    another way, such as by a regular expression, or has a malformed glob.
+    ``untold`` in the result says that the globs aren't all tests of the path. One of these rules then has a malformed
+    glob, or tests the path in another way too, such as by a regular expression.
     """
     call = PolicyCall("", tool, {})
     found: list[globs.Glob] = []

@@ -199,8 +199,8 @@ _ANY_FOLDER, _BELOW = "(?:.*/)?", "(?:/.*)?"
 class Glob:
     """A checked path glob. Each of its regular expressions is compiled on first use.
 
-    A preset has about 70 globs, and one call needs few of them. Compiling all globs at once took most of the time to
-    load a policy.
+    A preset has about 70 globs, and one call needs few of them. When all globs were compiled together, that took most
+    of the time to load a policy.
     """
 
     text: str
@@ -270,7 +270,7 @@ def _loose(pattern: str) -> str:
 
 
 def _either(parts: list[str]) -> str:
-    """Return one regular expression that matches what any of the parts matches.
+    """Return one regular expression that matches a text if any of the parts matches it.
 
     A beginning or an ending that all parts share is written only once, so that it is compiled only once.
     """

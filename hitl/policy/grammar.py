@@ -65,7 +65,7 @@ class Notes:
             if key not in value and key not in required:
                 continue
             where = pointer_below(path, key)
-            # An unknown action has a problem of its own.
+            # An unknown action is reported as a separate problem.
             if kind.only and found["action"] != kind.only and value.get("action", found["action"]) == found["action"]:
                 said = say("fault.key.action", action=found["action"])
                 self.refuse(where, said, say("fault.do.action", action=kind.only))
@@ -94,7 +94,7 @@ class Notes:
         return value
 
     def seconds(self, value: Any, path: str, low: int, high: int) -> int | None:
-        """Return the value, a whole number of seconds. Add a problem if it is out of bounds; return None if it is no
+        """Return the value, a whole number of seconds. Add a problem if it is out of bounds; return None if it isn't a
         number.
         """
         if not isinstance(value, int) or isinstance(value, bool):

@@ -122,10 +122,11 @@ _PLAIN = re.compile(
 class Url:
     """The parts of a URL: scheme, host and port.
 
-    ``host`` is in lower case, without a dot at the end. An address is in its usual form. ``host`` is None if the URL
-    names no host. ``sure`` is False if parsers differ or the text is not a full URL. ``bare`` says that the text is a
-    host or a URL without scheme, and that parsers agree on it. ``userinfo`` says that a user name comes before the
-    host, which misleads people.
+    - ``host`` is in lower case, without a dot at the end. An address is in its usual form. ``host`` is None if the URL
+      names no host.
+    - ``sure`` is False if parsers differ or the text is not a full URL.
+    - ``bare`` says that the text is a host or a URL without scheme, and that parsers agree on it.
+    - ``userinfo`` says that a user name comes before the host. Such a user name misleads people.
     """
 
     scheme: str

@@ -1,9 +1,9 @@
 """Finds the rules of a list that may hold for a call, without trying each rule.
 
 The index files a rule under one of its conditions: ``eq`` and ``in`` under the value, ``lt`` and other bounds under the
-number, ``glob`` under the literal folder or file name. All regular expressions on one argument are searched at once. If
-the value of an argument isn't plain (a list, or a path with two meanings), every rule that is filed under this argument
-is a candidate. The index may return too many rules, but never too few.
+number, ``glob`` under the literal folder or file name. All regular expressions on one argument are searched together.
+If the value of an argument isn't plain (a list, or a path with two meanings), every rule that is filed under this
+argument is a candidate. The index may return too many rules, but never too few.
 """
 
 from __future__ import annotations
@@ -113,8 +113,8 @@ def _fits(part: Condition, *, plain: bool) -> bool:
 class _Thresholds:
     """The rules whose only condition is a bound on one argument, ordered by the bound.
 
-    All bounds are lower bounds, or all are upper bounds. For upper bounds, ``sign`` is -1: each value and each bound is
-    multiplied by it, which turns upper bounds into lower bounds. If a value is below ``least``, no rule holds.
+    All bounds are lower bounds, or all are upper bounds. For upper bounds, ``sign`` is -1. Each value and each bound is
+    multiplied by ``sign``, which turns upper bounds into lower bounds. If a value is below ``least``, no rule holds.
     """
 
     __slots__ = ("_first", "_limits", "_places", "least", "sign")
@@ -131,7 +131,8 @@ class _Thresholds:
         """Add to ``found`` the first rule of the list whose bound is below the value, and every rule whose bound equals
         the value.
 
-        The first rule certainly holds, so no later rule with a bound below the value can decide.
+        If the bound of a rule is below the value, the condition certainly holds. So no later rule with such a bound can
+        decide.
         """
         signed = value * self.sign
         limits = self._limits

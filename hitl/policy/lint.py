@@ -2,8 +2,12 @@
 
 A rule never fires if an earlier rule of its list applies to the same tools and has no conditions that this rule lacks.
 It also never fires if its own conditions contradict each other. A document with such a rule is refused. ``findings``
-warns of probable mistakes: an allow rule before a deny rule, an allow rule for calls that leave an earlier deny rule in
-doubt, a tool group that looks like a tool, a key that looks like a path.
+warns of four probable mistakes:
+
+- an allow rule before a deny rule
+- an allow rule for calls about which an earlier deny rule may be in doubt
+- a tool group that looks like a tool
+- a key that looks like a path
 """
 
 from __future__ import annotations
@@ -54,8 +58,8 @@ def findings(checked: Checked) -> list[Problem]:
 def _before_denies(checked: Checked) -> list[Problem]:
     """Return a warning for each deny rule after an allow rule that allows some of the deny rule's calls.
 
-    If the deny rule is a preset's, an allow rule of the document with conditions is no mistake. It is probably meant as
-    an exception to the preset.
+    If the deny rule is a preset's, an allow rule of the document with conditions isn't a mistake. It is probably meant
+    as an exception to the preset.
     """
     found: list[Problem] = []
     for at, deny in enumerate(checked.rules):

@@ -35,9 +35,10 @@ _DOTS = re.compile(r"(?:^|/)\.{1,2}(?=/|$)")
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """The file names that a path may mean: ``exact`` names for every program, ``loose`` names for some programs only.
+    """The file names that a path may mean.
 
-    ``certain`` says that nothing in the path is ambiguous.
+    ``exact`` are the names that every program reads from the path, and ``loose`` are the names that only some programs
+    read. ``certain`` says that nothing in the path is ambiguous.
     """
 
     exact: tuple[str, ...]
@@ -142,8 +143,8 @@ class PathScope:
         return UNSURE if any(matched) else NO
 
     def spellings(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
-        """Return the file names that a path certainly means, the names that it may mean, and whether there are no
-        others.
+        """Return the file names that a path certainly means, the names that it may mean, and whether there are no other
+        names.
         """
         readings = read_path(text, self.cwd)
         names = (text, *readings.exact, *self._resolved(text))
@@ -177,7 +178,7 @@ class PathScope:
         return self.paths is not None and self.paths.case_insensitive(text)
 
     def _resolved(self, text: str) -> tuple[str, ...]:
-        """Return the file name to which the file system resolves a path, as a tuple of one, or ().
+        """Return the file name to which the file system resolves a path, as a tuple of one name, or ().
 
         The file system is used once for each path; later calls get the same result.
         """

@@ -26,7 +26,7 @@ from hitl.policy.presets import NAMES
 from hitl.policy.wording import say
 
 _LISTS = ("rules", "forbid", "risk_rules")
-#: A comment has at most this many characters. A longer one, with a long working folder or rule's name, is cut.
+#: A comment has at most this many characters. A longer comment, with a long working folder or rule's name, is cut.
 _COMMENT = 200
 
 

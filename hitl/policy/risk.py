@@ -557,7 +557,7 @@ def _loses(text: str) -> bool:
 
 @cache
 def _search() -> Callable[[str], list[int] | None]:
-    """Return a search for all `_PATTERNS` at once. It returns the indexes of the patterns that match a text.
+    """Return a function that searches a text for all `_PATTERNS` together, and returns the indexes of those that match.
 
     It uses RE2, whose time grows only linearly with the text. With Python's ``re``, an agent could send a text that
     takes very long.

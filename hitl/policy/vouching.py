@@ -39,9 +39,10 @@ READ, WRITE = "read_file", "write_file"
 class Closed:
     """The paths of one tool that rules deny or ask about.
 
-    ``globs`` are the path globs of these rules. ``untold`` says that a rule also tests paths in another way.
-    ``relevant`` gets a text with many paths, and quickly returns False if no glob covers any of the paths. ``relevant``
-    is None if the globs allow no quick test.
+    - ``globs`` are the path globs of these rules.
+    - ``untold`` says that a rule also tests paths in another way.
+    - ``relevant`` gets a text with many paths, and quickly returns False if no glob covers any of the paths. It is None
+      if the globs allow no quick test.
     """
 
     globs: tuple[Glob, ...]
@@ -53,9 +54,11 @@ class Closed:
 class Vouching:
     """Judges the paths that a command uses.
 
-    ``judge`` is the policy's method. ``by_text`` is the same method of the policy that doesn't use the file system.
-    ``paths`` is the file system, or None if it can't be used, for example because the working folder ``cwd`` is on
-    another machine. ``closed`` holds the paths that rules deny or ask about, for each of the two tools.
+    - ``judge`` is the policy's method.
+    - ``by_text`` is the same method of the policy that doesn't use the file system.
+    - ``paths`` is the file system. It is None if the file system can't be used, for example because the working folder
+      ``cwd`` is on another machine.
+    - ``closed`` holds the paths that rules deny or ask about, for each of the two tools.
     """
 
     judge: Callable[[PolicyCall], Verdict]

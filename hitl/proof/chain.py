@@ -5,8 +5,8 @@ has its own chain. The events of the service have a chain with the ref "". The f
 before it: it is a MAC over the earlier line's `hash` and over everything in this line. So nobody without the keys can
 forge a chain. In lines of the first format, which an old record may still hold, `hash` is a plain SHA-256.
 
-The chain also protects a call against replay. The MACs of a row hold even after somebody puts an older copy of the row
-back into the database. But the chain still says that the call was decided or claimed, so a second decision or claim
+The chain also protects a call against replay. The MACs of a row are valid even after somebody puts an older copy of the
+row back into the database. But the chain still says that the call was decided or claimed, so a second decision or claim
 contradicts the chain and is refused (`contradicted`).
 """
 
@@ -65,7 +65,7 @@ class Steps(Struct, frozen=True):
     def after(self, event: str, *, claimed: bool, explained: bool, heard: str | None = None) -> Steps:
         """Return the steps of the chain after one more line with this event.
 
-        `claimed` says whether the line's data have `claimed_by`, and `explained` whether they have `why`. `heard` is
+        `claimed` says whether the line's data have `claimed_by`. `explained` says whether they have `why`. `heard` is
         the inbox event that the line names, or None.
         """
         said = _steps(event, claimed=claimed, explained=explained)
@@ -133,9 +133,9 @@ def verify(keys: Keyring, lines: Iterable[Recorded]) -> int | None:
 def contradicted(steps: Steps, entries: Iterable[Entry]) -> bool:
     """Return whether new entries repeat a step (decision, claim, result) or a chat event that is in the chain.
 
-    If somebody sets the row of a call back to an older state, the call could be decided, claimed or run again. If
-    somebody marks a handled inbox event as not handled, one press could count twice. But the chain still holds the
-    lines about the first decision, claim, run or press.
+    If somebody restores an older state of a call's row, the call could be decided, claimed or run again. If somebody
+    marks a handled inbox event as not handled, one press could count twice. But the chain still holds the lines about
+    the first decision, claim, run or press.
     """
     if not steps.final.isdisjoint(steps_of(entries)):
         return True

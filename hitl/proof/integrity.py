@@ -7,7 +7,9 @@ import json
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from hitl.call import MAY_RUN, Decision, Event, State
+from msgspec import Struct
+
+from hitl.call import MAY_RUN, Event, State
 from hitl.lifecycle import RESULTS, Trigger
 from hitl.outcomes import Fact, fact
 from hitl.proof import seals
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 
     from hitl.call import Call, Recorded, Vote
     from hitl.proof.keyring import Keyring
+
+
+#: The events of the lines that each report one vote.
+_VOTES = frozenset({Event.VOTED, Event.APPROVED, Event.REJECTED})
 
 
 class Flaw(StrEnum):
@@ -46,6 +52,22 @@ class Flaw(StrEnum):
     NO_KEY = "flaw.no_key"
 
 
+class Examined(Struct, frozen=True):
+    """The result of an examination of everything that is stored."""
+
+    #: The number of examined lines of the audit record.
+    lines: int
+    #: The number of examined calls.
+    calls: int
+    flaws: tuple[Fact, ...]
+    #: Whether there is a mark. If there is a mark, the end of the audit record was compared with it.
+    marked: bool
+    #: The number of calls that retention archived. Calls that were tampered with aren't counted.
+    archived: int
+    #: The number of calls whose arguments retention erased. Calls that were tampered with aren't counted.
+    erased: int
+
+
 def flaws_of(keys: Keyring, call: Call, votes: Sequence[Vote], lines: Sequence[Recorded]) -> list[Fact]:
     """Return the flaws of a call, of its votes and of its chain.
 
@@ -54,13 +76,21 @@ def flaws_of(keys: Keyring, call: Call, votes: Sequence[Vote], lines: Sequence[R
     found = []
     if part := seals.broken(keys, call):
         found.append(fact(Flaw[part.upper()], short=call.short))
-    if call.decision is Decision.APPROVED and not seals.votes_hold(keys, call, votes):
+    seq, told = verify(keys, lines), _tells(call, lines)
+    # Lines that are wrong or missing can't say which votes there must be.
+    if not seals.votes_hold(keys, call, votes) or (not seq and told and not _tells_votes(votes, lines)):
         found.append(fact(Flaw.VOTES, short=call.short))
-    if seq := verify(keys, lines):
+    if seq:
         found.append(fact(Flaw.LINE, short=call.short, seq=seq))
-    if not _tells(call, lines):
+    if not told:
         found.append(fact(Flaw.UNRECORDED, short=call.short))
     return found
+
+
+def _tells_votes(votes: Iterable[Vote], lines: Iterable[Recorded]) -> bool:
+    """Return whether the chain has one line for each vote: by the same person, with the same yes or no."""
+    told = sorted((line.actor, line.event != Event.REJECTED) for line in lines if line.event in _VOTES)
+    return told == sorted((said.principal, said.approve) for said in votes)
 
 
 def _tells(call: Call, lines: Sequence[Recorded]) -> bool:
@@ -109,9 +139,11 @@ def flaws_of_record(
 ) -> list[Fact]:
     """Return the flaws of the whole audit record.
 
-    `chains` holds the lines of each chain by ref, `refs` the refs of all calls, and `hashes` the hash of every line by
-    its position in the record. `mark` is the position of a line that the record had at an earlier time, and the hash of
-    that line. If the record now has no such line, its end was cut off. Position 0 means that there is no mark.
+    - `chains` holds the lines of each chain, by ref.
+    - `refs` holds the refs of all calls.
+    - `hashes` holds the hash of every line, by its position in the record.
+    - `mark` is the position of a line that the record had at an earlier time, and the hash of that line. If the record
+      now has no such line, its end was cut off. Position 0 means that there is no mark.
     """
     found = [fact(Flaw.NO_CALL, ref=ref) for ref in sorted(chains.keys() - {"", *refs})]
     service = chains.get("", ())

@@ -115,7 +115,7 @@ class Keyring:
         """Return whether the MAC `seal` was made with one of this keyring's keys and covers exactly this data.
 
         Return False for None and for a malformed MAC. `first` returns the bytes that a MAC of the first format covers.
-        Without `first`, a MAC of the first format never holds.
+        Without `first`, a MAC of the first format is never valid.
         """
         kid, _, rest = (seal or "").partition(":")
         version, _, given = rest.rpartition(":")
@@ -189,8 +189,8 @@ def new_short() -> str:
 def as_short(text: str) -> str | None:
     """Return a short ref in its normal form, from the text that a person typed.
 
-    Return None if the text is no short ref. By Crockford's rules, case doesn't matter, I and L are read as 1, and O is
-    read as 0.
+    Return None if the text isn't a short ref. By Crockford's rules, case doesn't matter, I and L are read as 1, and O
+    is read as 0.
     """
     typed = text.strip().lstrip("#").upper().translate(_LOOKALIKES)
     fits = len(typed) == SHORT_LENGTH and all(char in CROCKFORD for char in typed) and not typed.isalpha()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from hitl.call import MAY_RUN, Bound
+from hitl.call import MAY_RUN, Bound, Decision
 from hitl.proof.keyring import Keyring, Purpose, frame
 from hitl.times import micros
 
@@ -58,11 +58,12 @@ def _row(call: Call) -> bytes:
         *(verdict.action, verdict.risk, verdict.rule, verdict.reason, verdict.why, verdict.policy),
         *(verdict.timeout_s, verdict.execution_s, verdict.approvers, verdict.exclude_requester),
         *(verdict.require_reason, verdict.message, verdict.programs),
-        # The additions to the card. A verdict without additions adds no part here, so that the MACs of older rows still
-        # hold.
+        # The additions to the card. A verdict without additions adds no part here, so that the MACs of older rows are
+        # still valid.
         *(() if verdict.card is None else (msgspec.structs.astuple(verdict.card),)),
         *(call.approvers, call.routes, micros(call.created_at), micros(call.deadline)),
-        # The time of erasure adds a part at the end. So a MAC of an erased row never holds for a row that isn't erased.
+        # The time of erasure adds a part at the end. So a MAC of an erased row is never valid for a row that isn't
+        # erased.
         *(() if call.erased_at is None else (micros(call.erased_at),)),
     )
 
@@ -101,7 +102,12 @@ def decision(keys: Keyring, call: Call) -> str:
 
 
 def decision_holds(keys: Keyring, call: Call) -> bool:
-    """Return whether the MAC of the stored decision holds."""
+    """Return whether the MAC of the stored decision is valid.
+
+    If the call has no decision, return whether the other fields of a decision (time, person, reason, MAC) are empty.
+    """
+    if call.decision is None:
+        return all(part is None for part in (call.decided_at, call.decided_by, call.reason, call.decision_mac))
 
     def first() -> bytes:
         at = call.decided_at.isoformat() if call.decided_at else None
@@ -125,12 +131,15 @@ def vote(keys: Keyring, said: Vote, digest: str) -> str:
 
 
 def votes_hold(keys: Keyring, call: Call, votes: Sequence[Vote]) -> bool:
-    """Return whether the MACs of all stored votes on a pending or approved call hold.
+    """Return whether the MACs of all stored votes on a call are valid.
 
-    If the call is approved, one of the votes must also be an approval by `decided_by`. Otherwise return False.
+    If the call is approved or rejected, also return False unless `decided_by` has voted so.
     """
     intact = all(_vote_holds(keys, call, said) for said in votes)
-    return intact and (call.decision is None or any(v.approve and v.principal == call.decided_by for v in votes))
+    if call.decision not in {Decision.APPROVED, Decision.REJECTED}:
+        return intact
+    approve = call.decision is Decision.APPROVED
+    return intact and any(said.approve is approve and said.principal == call.decided_by for said in votes)
 
 
 def _vote_holds(keys: Keyring, call: Call, said: Vote) -> bool:
@@ -155,7 +164,7 @@ def claim(keys: Keyring, call: Call) -> str:
 
 
 def claim_holds(keys: Keyring, call: Call) -> bool:
-    """Return whether the MAC of the stored claim holds. Without a claim, return True."""
+    """Return whether the MAC of the stored claim is valid. Without a claim, return True."""
     return call.claim is None or keys.holds(Purpose.CLAIM, call.claim.mac, _claim(call))
 
 
@@ -171,8 +180,15 @@ def result(keys: Keyring, call: Call) -> str:
 
 
 def result_holds(keys: Keyring, call: Call) -> bool:
-    """Return whether the MAC of the stored result holds. Without a result, return True."""
-    return call.result is None or keys.holds(Purpose.RESULT, call.result_mac, _result(call))
+    """Return whether the MAC of the stored result is valid.
+
+    If the call has no result, return whether the other fields of a result (time, output, error, MAC) are empty. The
+    error may belong to a decision that lets nothing run; then the MAC of the decision covers it.
+    """
+    if call.result is None:
+        error = None if call.decision is not None and call.decision not in MAY_RUN else call.error
+        return all(part is None for part in (call.finished_at, call.output, error, call.result_mac))
+    return keys.holds(Purpose.RESULT, call.result_mac, _result(call))
 
 
 def _result(call: Call) -> bytes:
@@ -184,7 +200,7 @@ def broken(keys: Keyring, call: Call) -> str | None:
     """Return the first part of a stored call with a wrong MAC ("row", "decision", "claim" or "result"), or None."""
     parts = {
         "row": row_holds(keys, call),
-        "decision": call.decision is None or decision_holds(keys, call),
+        "decision": decision_holds(keys, call),
         "claim": claim_holds(keys, call),
         "result": result_holds(keys, call),
     }
@@ -202,7 +218,7 @@ def event(keys: Keyring, source: str, number: str, order: str, body: bytes, at: 
 def event_holds(
     keys: Keyring, mac: str | None, source: str, number: str, order: str, body: bytes, at: datetime
 ) -> bool:
-    """Return whether the MAC of a stored event holds."""
+    """Return whether the MAC of a stored event is valid."""
     return keys.holds(Purpose.INBOX, mac, _event(source, number, order, body, at))
 
 
@@ -219,7 +235,7 @@ def card(keys: Keyring, ref: str, route: str, message: str) -> str:
 
 
 def card_holds(keys: Keyring, mac: str | None, ref: str, route: str, message: str) -> bool:
-    """Return whether the MAC of a stored card holds."""
+    """Return whether the MAC of a stored card is valid."""
     return keys.holds(Purpose.CARD, mac, pack(ref, route, message))
 
 
@@ -229,7 +245,7 @@ def prompt(keys: Keyring, left: Prompt) -> str:
 
 
 def prompt_holds(keys: Keyring, mac: str | None, left: Prompt) -> bool:
-    """Return whether the MAC of a stored prompt holds."""
+    """Return whether the MAC of a stored prompt is valid."""
     return keys.holds(Purpose.PROMPT, mac, _prompt(left))
 
 
@@ -246,7 +262,7 @@ def move(keys: Keyring, old: str, new: str) -> str:
 
 
 def move_holds(keys: Keyring, mac: str | None, old: str, new: str) -> bool:
-    """Return whether the MAC of a stored move holds."""
+    """Return whether the MAC of a stored move is valid."""
     return keys.holds(Purpose.MOVE, mac, pack(old, new))
 
 
@@ -256,7 +272,7 @@ def talk(keys: Keyring, place: str, message: str, ref: str | None) -> str:
 
 
 def talk_holds(keys: Keyring, mac: str | None, place: str, message: str, ref: str | None) -> bool:
-    """Return whether the MAC over Sayso's latest message in a conversation, and over its ref, holds."""
+    """Return whether the MAC over Sayso's latest message in a conversation, and over its ref, is valid."""
     return keys.holds(Purpose.TALK, mac, pack(place, message, ref))
 
 
@@ -266,7 +282,7 @@ def bound(keys: Keyring, message: str, ref: str, asks: str = "") -> Bound:
 
 
 def bound_holds(keys: Keyring, stored: Bound) -> bool:
-    """Return whether the MAC of a message's link to its call holds.
+    """Return whether the MAC of a message's link to its call is valid.
 
     With a changed link, a yes could count for another call.
     """
@@ -280,7 +296,7 @@ def turn(keys: Keyring, kept: KeptTurn) -> str:
 
 
 def turn_holds(keys: Keyring, kept: KeptTurn) -> bool:
-    """Return whether the MAC of a stored turn holds."""
+    """Return whether the MAC of a stored turn is valid."""
     return keys.holds(Purpose.TURN, kept.mac, _turn(kept))
 
 
@@ -304,7 +320,7 @@ def credential(keys: Keyring, made: Credential) -> str:
 
 
 def credential_holds(keys: Keyring, stored: Credential) -> bool:
-    """Return whether the MAC of a bearer token's row holds. A changed row could give the holder other rights."""
+    """Return whether the MAC of a bearer token's row is valid. A changed row could give the holder other rights."""
     return keys.holds(Purpose.CREDENTIAL, stored.mac, _credential(stored))
 
 

@@ -69,7 +69,7 @@ def another(text: str, title: str, arguments: str) -> str:
     """Return the word of a reply that names an action that the card doesn't name, or '' if there is no such word.
 
     `title` holds the name of the card's tool and its sentence, and `arguments` its arguments as JSON. Only the
-    beginning of each argument counts, because a long argument is a text that may hold any word.
+    beginning of each argument is searched, because a long argument is a text that may hold any word.
     """
     known = _actions()
     said = known.said.within(_IDIOMS.sub(" ", own_words(text).text))

@@ -53,7 +53,7 @@ def marked(tokens: list[Token], text: str, spans: Sequence[Span]) -> Marked:
 def _mask(text: str, spans: Sequence[Span], values: dict[SpanKind, TokenKind] | dict[SpanKind, int]) -> bytearray:
     """Return, for each character, the value of the span over it, or 0 without a span.
 
-    If several spans cover a character, the value that is last in `values` counts.
+    If several spans cover a character, the value that is last in `values` is used.
     """
     mask = bytearray(len(text))
     for kind, value in values.items():

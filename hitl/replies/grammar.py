@@ -8,7 +8,8 @@ from hitl.replies.automaton import Match
 from hitl.replies.emoji import Sign
 from hitl.replies.explain import unanswered
 from hitl.replies.model import ALL, Meaning, Reading, unclear
-from hitl.replies.parse import CLOSES, COMMAS, NOWHERE, Parse
+from hitl.replies.no_answers import CLOSES, adds_no_answer, asks_back, holds_idiom, is_idiom, only_agrees
+from hitl.replies.parse import COMMAS, NOWHERE, Parse
 from hitl.replies.phrase_roles import (
     ALL_OF_THEM,
     AND,
@@ -48,17 +49,17 @@ _COLONS = frozenset({":", "\uff1a"})
 _OFFERS = frozenset("/|")
 #: Words that leave a no open: "so not yet".
 _UNDECIDED = LATER | UNCLEAR | CONDITION | HEDGE
-#: The most clauses, or words for "so" and "wait", that are tried in a message, so that a long one takes no longer.
+#: The most clauses, or words for "so" and "wait", that are tried in a message, so that a long message takes no longer.
 _MOST_TRIES = 3
-#: The most tokens of a yes that is said twice.
+#: The most tokens of a message in which two parts that each say yes ("yes, go ahead") are looked for.
 _LONGEST_TWICE = 20
-#: The most tokens of a clause that says no and no reason: "please don't send that email to them".
+#: The most tokens of a clause that rejects without a reason: "please don't send that email to them".
 _LONGEST_NO = 7
-#: The fewest tokens of a reason before its no. Fewer may be a yes in a language that we don't know.
+#: The fewest tokens of a reason before its no. Fewer tokens may be a yes in a language that we don't know.
 _SHORTEST_REASON = 3
 #: The fewest tokens of a no that may follow its reason: "don't send it".
 _SHORTEST_ORDER = 2
-#: The last syllables of a Korean sentence. A word after one begins another sentence.
+#: The last syllables of a Korean sentence. A word after one of them begins another sentence.
 _ENDS_A_SENTENCE = frozenset("요다오죠")
 _SPACELESS = frozenset({"Han", "Kana", "Thai"})
 _WORDS_ALONE = frozenset({WORD})
@@ -111,10 +112,11 @@ def _answer(parse: Parse, text: str) -> Reading:
 def _across_commas(parse: Parse, furthest: int) -> Reading | None:
     """Return the approval of a yes with a comma or a line break inside a phrase: "yes, this is good, for now".
 
-    The words without these signs must approve. Return None if they don't, if phrases cover the whole message already,
-    or if it holds a no, a question, a condition, a hedge, an "and" or a phrase that is no answer: a comma may separate
-    such words from others that change their meaning: "no, need to wait, go ahead". `furthest` is the token that
-    phrases reach.
+    The words without these signs must approve. `furthest` is the token that phrases reach.
+
+    Return None if the words don't approve, or if phrases cover the whole message already. Also return None if the
+    message holds a no, a question, a condition, a hedge, an "and" or a phrase that is no answer. A comma may separate
+    such words from others that change their meaning: "no, need to wait, go ahead".
     """
     if furthest == len(parse.tokens) or BREAK not in parse.kinds or parse.holds(_NOT_ACROSS):
         return None
@@ -220,9 +222,9 @@ def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
     if furthest < end or not yes:
         return None
     if end > 1:
-        if parse.asks_back():
+        if asks_back(parse):
             return unclear(Doubt.QUESTION)
-        if parse.adds_no_answer() or parse.only_agrees():
+        if adds_no_answer(parse) or only_agrees(parse):
             return None
     if parse.kinds == _WORDS_ALONE:
         return Reading(Meaning.APPROVE, target=ALL) if everything else _APPROVED
@@ -232,10 +234,10 @@ def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
 def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
     """Return the reading of a yes whose message also has signs, emoji, mentions or refs.
 
-    Return None if it is no yes. `everything` says that the message means all calls, as in "yes to all".
+    Return None if the message isn't a yes. `everything` says that the message means all calls, as in "yes to all".
     """
     signs = {token.text for token in parse.tokens if token.kind is BREAK} if BREAK in parse.kinds else set()
-    if signs and parse.holds_idiom():
+    if signs and holds_idiom(parse):
         return None
     if _asks_another(parse):
         return unclear(Doubt.SOMEBODY)
@@ -276,8 +278,8 @@ def _whose_words(parse: Parse, signs: set[str]) -> Doubt | None:
 def _is_transcript(parse: Parse) -> bool:
     """Return whether the message is a line of a transcript, with a speaker's name before a colon: "bot: yes".
 
-    The message is no transcript if one of these is before the colon: the bot's name, which addresses the bot; a yes; or
-    a ref, which names the call.
+    The message isn't a transcript if one of these is before the colon: the bot's name, which addresses the bot; a yes;
+    or a ref, which names the call.
     """
     texts = [token.text for token in parse.tokens]
     colon = next((at for at, text in enumerate(texts) if text in _COLONS), 0)
@@ -316,7 +318,7 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
     open_clause = runs_on and roles & NO_OPEN and parse.tokens[start].kind is WORD
     if _contradicted(parse, _clause_end(parse, after) if open_clause else after):
         return unclear(Doubt.BOTH)
-    if parse.is_idiom() and parse.covered(after, end, NO) != (end, True):
+    if is_idiom(parse) and parse.covered(after, end, NO) != (end, True):
         return None
     if runs_on and not roles & NO_OPEN and not _may_follow(parse, after):
         return None
@@ -329,7 +331,7 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
 def _runs_on(parse: Parse, at: int) -> bool:
     """Return whether a word directly follows the no, without punctuation between them.
 
-    In scripts that put no blanks between words, a blank counts as punctuation. So does a blank after a Korean sentence.
+    A blank counts as punctuation in scripts that put no blanks between words, and after a Korean sentence.
     """
     if at == len(parse.tokens) or parse.tokens[at].kind is not WORD:
         return False

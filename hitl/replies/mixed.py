@@ -6,6 +6,7 @@ from hitl.replies import lexicon
 from hitl.replies.automaton import Matches
 from hitl.replies.grammar import approval
 from hitl.replies.model import Reading
+from hitl.replies.no_answers import holds_idiom
 from hitl.replies.parse import Parse
 from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, POLITE, QUESTION, REFUSES, UNCLEAR, YES
 from hitl.replies.scripts import scripts
@@ -18,7 +19,7 @@ _DOUBTS = REFUSES | CONDITION | QUESTION | LATER | HEDGE | UNCLEAR
 
 
 class _Both(Parse):
-    """The parse of one message that uses the phrases of two languages at once."""
+    """The parse of one message that uses the phrases of two languages together."""
 
     __slots__ = ("_first", "_second")
 
@@ -56,7 +57,7 @@ def mixed(tokens: list[Token]) -> Reading | None:
     pairs = _pairs([lexicon.speakers(text, scripts(text)) for text in texts])
     parses = {code: Parse(tokens, lexicon.load(code)) for code in {code for pair in pairs for code in pair}}
     found = [_Both(parses[first], parses[second]) for first, second in pairs]
-    if any(_doubts(parse) or parse.holds_idiom() for both in found for parse in both.languages):
+    if any(_doubts(parse) or holds_idiom(parse) for both in found for parse in both.languages):
         return None
     return next((reading for both in found if (reading := _yes(both))), None)
 

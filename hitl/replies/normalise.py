@@ -62,10 +62,11 @@ _MAY_QUOTE = frozenset({">", "&", "\u203a"})
 class OwnWords(Struct, frozen=True):
     """The author's own words in a message, and facts that make a yes in it doubtful.
 
-    `text` is the message with blanks in place of all words that aren't the author's own, so it has the same length.
-    `trick` is set if deceptive characters were found (hidden or struck). `quoted` says whether quoted lines were
-    removed. `signature` holds the words of the signature. `around` says that own words are on both sides of a
-    quotation, or directly above it.
+    - `text` is the message with blanks in place of all words that aren't the author's own, so it has the same length.
+    - `trick` is set if deceptive characters were found (hidden or struck).
+    - `quoted` says whether quoted lines were removed.
+    - `signature` holds the words of the signature.
+    - `around` says that own words are on both sides of a quotation, or directly above it.
     """
 
     text: str

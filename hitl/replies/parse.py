@@ -7,15 +7,12 @@ from hitl.replies.phrase_roles import (
     ADDRESSES,
     AND,
     BEFORE_TARGET,
-    DENIES,
     NO,
     OPENS,
-    ORDERS,
     POLITE,
     REFUSES,
     REMARK,
     STATES,
-    TAG,
     UNCLEAR,
     YES,
 )
@@ -24,19 +21,8 @@ from hitl.replies.tokens import BREAK, MENTION, TARGET, WORD, Token, TokenKind
 NOWHERE = -1
 #: The signs that may be inside a phrase: people set commas as they speak, and mail programs break long lines.
 COMMAS = frozenset({*",\u3001\uff0c\u060c", "\n", "\r\n"})
-#: The signs that may be inside an idiom. The dash and the colon aren't here, because after a no they introduce a
-#: reason.
-_PAUSES = COMMAS | frozenset(".!\u2026\u3002\uff01")
 #: The highest number of words in a phrase that addresses somebody ("Hi").
 _LONGEST_ADDRESS = 3
-#: The highest number of words in a tag at the end of a reply ("ok, vero").
-_LONGEST_TAG = 4
-#: After a statement or "I changed my mind", one of these words may only end the sentence, and is no yes then: "they are
-#: merged, ok".
-CLOSES = frozenset({"ok", "okay", "okey"})
-#: The fewest words of a yes that may have a statement beside it. In scripts without spaces each word is one sign.
-_LEAST_YES = 2
-_LEAST_YES_SIGNS = 3
 _BESIDE = POLITE | BEFORE_TARGET
 _NEVER_DECIDES = UNCLEAR | OPENS | REMARK
 _STANDS = frozenset({BREAK, MENTION, TARGET})
@@ -45,10 +31,11 @@ _STANDS = frozenset({BREAK, MENTION, TARGET})
 class Parse:
     """One message in one language: its tokens, its words as the language's file spells them, and its phrases.
 
-    `whole` says whether the language knows all words. Phrases are found when they are first asked for.
+    `whole` says whether the language knows all words. `graph` finds the language's phrases in any list of words. The
+    phrases of the message are found when they are first asked for.
     """
 
-    __slots__ = ("_found", "_graph", "kinds", "language", "tokens", "whole", "wordless", "words")
+    __slots__ = ("_found", "graph", "kinds", "language", "tokens", "whole", "wordless", "words")
 
     def __init__(self, tokens: list[Token], language: Language) -> None:
         """Look up each word of the message in the language."""
@@ -68,12 +55,12 @@ class Parse:
         self.kinds = kinds
         self.words = words
         self.wordless = WORD not in kinds
-        self._graph: Phrases = language.phrases
+        self.graph: Phrases = language.phrases
         self._found: list[Matches] = []
 
     def _find(self) -> list[Matches]:
-        """Find the phrases at all tokens at once, because nearly every message needs most of them."""
-        self._found = self._graph.found(self.words, range(len(self.words)))
+        """Find the phrases at all tokens together, because nearly every message needs most of them."""
+        self._found = self.graph.found(self.words, range(len(self.words)))
         return self._found
 
     def phrases(self, at: int) -> Matches:
@@ -150,113 +137,6 @@ class Parse:
         while end and self.tokens[end - 1].kind is BREAK:
             end -= 1
         return end
-
-    def _last_word(self) -> int:
-        """Return the number of tokens up to the last word, without the punctuation, emoji and refs behind it."""
-        end = len(self.tokens)
-        while end and self.tokens[end - 1].kind is not WORD:
-            end -= 1
-        return end
-
-    def asks_back(self) -> bool:
-        """Return whether the message ends with a yes and a tag that asks for a confirmation: "ok, vero".
-
-        If the tag is the end of a longer phrase, it asks nothing: "sí, es verdad". The longer phrase may contain
-        punctuation.
-        """
-        end = self._last_word()
-        for at in range(max(1, end - _LONGEST_TAG), end):
-            for stop, roles in self.phrases(at):
-                if stop == end and roles & TAG and self._asks(at, end):
-                    return True
-        return False
-
-    def _asks(self, at: int, end: int) -> bool:
-        """Return whether the tag from `at` to `end` ends no longer phrase, and follows a yes."""
-        before = self._without_stops(0, at)
-        words = before + self._without_stops(at, end)
-        phrases = (found[-1] for i in range(len(before)) if (found := self._graph.matches(words, i)))
-        longer = any(stop > len(before) and not roles & UNCLEAR for stop, roles in phrases)
-        return not longer and self.covered(0, at, YES) == (at, True)
-
-    def adds_no_answer(self) -> bool:
-        """Return whether the message is a yes and then one phrase that is no answer.
-
-        Another phrase may join the two parts, as "yes you can" does in "yes you can approve it". The message then still
-        counts as a yes and a phrase that is no answer, as if a comma were between them.
-        """
-        end = self._last_word()
-        return True in [self._answers_nothing(stop, end) for stop, roles in self.phrases(0) if roles & YES]
-
-    def only_agrees(self) -> bool:
-        """Return whether a short yes comes before a statement: "yes, they are merged", "yes, I checked it".
-
-        Such a yes may only agree with the statement. An order counts ("delete them, they are merged"), and so do a
-        longer yes and a yes behind the statement, except an "ok", which may only close it.
-        """
-        if not self.met() & STATES:
-            return False
-        at, states, least, words = 0, False, 0, 0
-        while at < len(self.tokens):
-            end, roles = self.longest(at)
-            if roles & STATES:
-                states = True
-            elif roles & YES:
-                if roles & ORDERS or (states and self.tokens[at].text not in CLOSES):
-                    return False
-                words += end - at
-                least = max(least, _LEAST_YES if len(self.tokens[at].text) > 1 else _LEAST_YES_SIGNS)
-            at = max(end, at + 1)
-        return states and words < least
-
-    def _answers_nothing(self, at: int, end: int) -> bool:
-        if at > end - 2 or self.tokens[at].start == self.tokens[at - 1].end:
-            return False
-        stop, roles = self.longest(at)
-        return stop == end and bool(roles & UNCLEAR) and not roles & (POLITE | REFUSES | DENIES)
-
-    def _without_stops(self, start: int, end: int) -> list[str | None]:
-        kept = (i for i in range(start, end) if self.tokens[i].kind is not BREAK)
-        return [self.words[i] for i in kept]
-
-    def holds_idiom(self) -> bool:
-        """Return whether the message, without its commas, holds an idiom that is no answer ("yeah, right") and no yes.
-
-        A phrase that is no answer and holds "please" is a request to others. Such a request doesn't count as a yes.
-        """
-        pairs = zip(self.words, self.tokens, strict=True)
-        words = [word for word, token in pairs if token.text not in COMMAS]
-        if len(words) == len(self.words):
-            return False
-        at, idiom, agrees = 0, False, False
-        while at < len(words):
-            found = self._graph.matches(words, at)
-            if len(found) > 1 and self._runs_on(words, at, found[-1][0]):
-                found = found[:-1]
-            start = at
-            at, roles = found[-1] if found else (at + 1, 0)
-            if roles & UNCLEAR and not roles & POLITE and not asking().isdisjoint(words[start:at]):
-                roles &= ~YES
-            idiom |= bool(roles & UNCLEAR and (roles & OPENS or not roles & (YES | POLITE)))
-            agrees |= bool(roles & YES)
-        return idiom and not agrees
-
-    def is_idiom(self) -> bool:
-        """Return whether the whole message, without its punctuation, is an idiom that is no answer: "no... wait"."""
-        if BREAK not in self.kinds:
-            return False
-        pairs = zip(self.words, self.tokens, strict=True)
-        words = [word for word, token in pairs if token.text not in _PAUSES]
-        found = self._graph.matches(words, 0)
-        return bool(found) and found[-1][0] == len(words) and found[-1][1] & (UNCLEAR | REFUSES | DENIES) == UNCLEAR
-
-    def _runs_on(self, words: list[str | None], start: int, end: int) -> bool:
-        """Return whether a phrase begins inside the phrase from `start` to `end` and ends after it.
-
-        An example is "no worries" in "yes, no worries".
-        """
-        inner = (self._graph.matches(words, at) for at in range(start + 1, end))
-        return any(found and found[-1][0] > end for found in inner)
 
     def targets(self, start: int, end: int) -> list[str]:
         """Return the different refs among the tokens from `start` to `end`, in their order."""
@@ -358,6 +238,6 @@ def _may_stand(roles: int, core: int) -> bool:
     """Return whether a phrase that is no answer may still be beside an answer, such as "no problem" beside a yes.
 
     The language files list praise under both "beside yes" and "no answer". So praise may be beside a yes. But praise
-    alone is no yes, even if the files also list the same words as a yes.
+    alone isn't a yes, even if the files also list the same words as a yes.
     """
     return bool(roles & POLITE and (core & YES or not roles & core))

@@ -30,15 +30,16 @@ REMARK = 1048576
 
 #: The phrase asks for a confirmation at the end of a reply, without a question mark: "ok, vero".
 TAG = 2097152
-#: Says that the words before it are the reason for the no behind it: "it is live, so no".
+#: The phrase says that the words before it are the reason for the no after it: "it is live, so no".
 THEREFORE = 4194304
-#: Takes back a yes before it, if a no follows: "yes - wait, no".
+#: If a no follows the phrase, the phrase takes back the yes before it: "yes - wait, no".
 TAKES_BACK = 8388608
-#: A no that the person corrects at once: "no wait, yes, do it". The yes behind it must be said twice.
+#: The phrase is a no that the person corrects immediately: "no wait, yes, do it". The yes after it must be said twice.
 CORRECTS = 16777216
-#: Gives the reason for a yes beside it: "they are all merged". Behind a no, the same words are the reason for the no.
+#: The phrase gives the reason for the yes next to it: "they are all merged". After a no, the same words are the reason
+#: for the no.
 STATES = 33554432
-#: A yes that names the action: "delete it".
+#: The phrase is a yes that names the action: "delete it".
 ORDERS = 67108864
 REFUSES = NO | NO_OPEN | FAULT
 

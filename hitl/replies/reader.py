@@ -11,6 +11,7 @@ from hitl.replies.formatting import marked, without_quotes
 from hitl.replies.grammar import answers
 from hitl.replies.mixed import mixed
 from hitl.replies.model import ALL, Meaning, Reading, Span, SpanKind, unclear
+from hitl.replies.no_answers import asks_back, holds_idiom
 from hitl.replies.normalise import OwnWords, around, own_words, without_closing
 from hitl.replies.parse import Parse
 from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, QUESTION, REFUSES, REMARK, UNCLEAR, YES
@@ -19,7 +20,7 @@ from hitl.replies.spelling import fold
 from hitl.replies.tokens import BREAK, NUMBER, TARGET, WORD, Token, tokenise
 
 _FIRST = "en"
-#: Two meanings under their own names, because Python 3.11 takes ten times as long to look up a member of an enum.
+#: Two meanings get their own names here, because Python 3.11 takes ten times as long to look up a member of an enum.
 _APPROVE, _UNCLEAR = Meaning.APPROVE, Meaning.UNCLEAR
 #: Another code of a language -> the code that the language files use (ISO 639). Platforms still send the older codes.
 _SAME_LANGUAGE = {"tl": "fil", "no": "nb", "nn": "nb", "iw": "he", "in": "id"}
@@ -164,8 +165,8 @@ def verdict(readings: Sequence[Reading]) -> Reading:
 def _decides(signature: str, spoken: Collection[str]) -> bool:
     """Return whether a signature holds words that could change the answer.
 
-    In the languages `spoken` in the message, a yes, a no and a word of doubt count. In other languages only a no
-    counts, because names are other words there: Kim means "who" in Turkish.
+    In the languages `spoken` in the message, a yes, a no and a word of doubt count. In other languages, only a no could
+    change it, because names are other words there: Kim means "who" in Turkish.
     """
     tokens = tokenise(signature)
     for code in {*_languages(tokens), *spoken}:
@@ -289,9 +290,9 @@ def _unmeasured_signs(tokens: list[Token]) -> dict[str, Meaning]:
 def _unmeasured_no(tokens: list[Token], own: str, text: str) -> Reading | None:
     """Return the reading of a no in a language without a file, with a reason after a comma or a colon.
 
-    The words before the comma or colon must be a no and nothing more. Return None if they aren't, if the words after it
-    are also an answer in a language without a file, or if the message holds anything except words, punctuation and
-    refs.
+    The words before the comma or colon must be a no and nothing more. Otherwise return None. Also return None if the
+    words after the comma or colon are an answer too, in a language without a file. Also return None if the message
+    holds anything except words, punctuation and refs.
     """
     stop = next((at for at, token in enumerate(tokens) if token.text in _JOINS), 0)
     if not stop or stop + 1 == len(tokens) or not _unmeasured_signs(tokens[:stop]):
@@ -348,7 +349,7 @@ def _agreed(parses: list[Parse], text: str) -> list[Reading]:
     if Meaning.APPROVE in verdicts:
         contested = any(map(_contested, parses)) and not all(map(_agrees, others))
         hesitated = sentence and any(_agrees(parse) and _hesitates(parse) for parse in others)
-        asked_back = any(parse.asks_back() for parse in others)
+        asked_back = any(asks_back(parse) for parse in others)
         doubted = contested or hesitated or asked_back or any(map(_refuses, others))
     else:
         doubted = any(_in_doubt(parse) for parse in others)
@@ -369,7 +370,7 @@ def _refuses(parse: Parse) -> bool:
     A no, a remark, or an idiom that is no answer contradicts the yes. Any other phrase of the section "no answer"
     contradicts the yes only if this language finds no yes in the message.
     """
-    return parse.holds(REFUSES | REMARK) or parse.holds_idiom() or (parse.holds(UNCLEAR) and not _agrees(parse))
+    return parse.holds(REFUSES | REMARK) or holds_idiom(parse) or (parse.holds(UNCLEAR) and not _agrees(parse))
 
 
 def _in_doubt(parse: Parse) -> bool:

@@ -10,7 +10,7 @@ _WHOLE = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4
 _OF_OTHERS = re.compile(r"(?:confirm|conf|call|req|request|run|task|deny|approve|reject)_\d+", re.IGNORECASE)
 #: A word or a unit with a number ("after5", "10days"). It counts as a ref only if an open call has that ref.
 _MEASURE = re.compile(r"(?=.*[ae])(?:[a-z]{4,5}\d{1,2}|\d{1,2}[a-z]{4,5})", re.IGNORECASE)
-#: A digit or an underscore. A word without either is no ref, unless it is the known ref of an open call. The search
+#: A digit or an underscore. A word without either isn't a ref, unless it is the known ref of an open call. The search
 #: excludes most words quickly.
 _NO_WORD = re.compile("[0-9_]")
 

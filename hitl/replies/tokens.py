@@ -24,7 +24,7 @@ class TokenKind(IntEnum):
     OTHER = 7
 
 
-#: The kinds under their own names, because Python 3.11 takes ten times as long to look up a member of an enum.
+#: The kinds get their own names here, because Python 3.11 takes ten times as long to look up a member of an enum.
 WORD, BREAK, MENTION, EMOJI, TARGET, NUMBER, ASKS, OTHER = TokenKind
 
 

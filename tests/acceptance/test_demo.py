@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +16,7 @@ from hitl.outcomes import Told
 from tests.acceptance.installation import Installation
 from tests.sentences import says
 
+ROOT = Path(__file__).parents[2]
 #: Anything but visible characters and line feeds; ESC (0x1b) among it.
 UNSEEN = re.compile(rb"[\x00-\x09\x0b-\x1f\x7f]")
 
@@ -151,3 +154,34 @@ def test_without_a_workspace_the_demo_brings_its_own(install: Callable[..., Inst
     assert 0 == done.returncode
     assert say("did.delete", path="notes.txt") in done.stdout
     assert [] == list(temporary.iterdir())
+
+
+#: Runs the demo as `make demo` does, and then prints the distributions whose modules it imported.
+LISTING = """
+import atexit, sys
+from importlib.metadata import packages_distributions
+
+def listed():
+    known = packages_distributions()
+    names = {module.partition(".")[0] for module in list(sys.modules)}
+    print("USED", *{each for name in names for each in known.get(name, ())})
+
+atexit.register(listed)
+sys.argv = ["sayso", "demo"]
+import bot.__main__
+"""
+
+
+def test_the_demo_needs_only_its_own_requirements() -> None:
+    """A fresh checkout installs no other package before it runs the demo."""
+    fed = "write notes.txt hello\nyes\nrun git status\nno because risky\nread notes.txt\n"
+    done = subprocess.run(
+        [sys.executable, "-c", LISTING], input=fed, capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    used = done.stdout.splitlines()[-1].split()
+    pins = (ROOT / "scripts/demo-requirements.txt").read_text()
+    pinned = {name.lower().replace("_", "-") for name in re.findall(r"^([\w.-]+)==", pins, re.MULTILINE)}
+
+    assert "USED" == used.pop(0)
+    assert {"msgspec", "pydantic"} <= {name.lower() for name in used}
+    assert set() == {name.lower().replace("_", "-") for name in used} - pinned - {"sayso", "setuptools"}

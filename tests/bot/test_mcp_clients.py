@@ -347,6 +347,18 @@ def test_what_somebody_changed_since_is_not_overwritten(tmp_path: Path, settings
     assert "bunx" in settings.read_text()
 
 
+def test_the_shown_change_says_where_each_secret_goes(tmp_path: Path, settings: Path) -> None:
+    """A path beside the name of a secret is no secret, and whoever agrees to the move must know it."""
+    folder = tmp_path / "secrets"
+    words = ["init", "mcp", "cursor", "--from", str(client_file(tmp_path)), "--file", str(settings)]
+    shown = CliRunner().invoke(application(), [*words, "--secrets", str(folder)]).stdout
+    files = plan(McpClient.CURSOR, client_file(tmp_path), settings, folder / "mcp", RELAY).secrets
+
+    assert files
+    assert all(f'"{file}"' in shown for file in files)
+    assert KEY not in shown
+
+
 def test_the_command_shows_the_change_without_secrets_and_asks(tmp_path: Path, settings: Path) -> None:
     """Without a terminal and without --yes nothing is written."""
     file, before = client_file(tmp_path), client_file(tmp_path).read_bytes()

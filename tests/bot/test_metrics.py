@@ -88,7 +88,7 @@ async def scraped(running: Running) -> AsyncIterator[Scraped]:
         return ["chat: away"]
 
     async with contextlib.AsyncExitStack() as parts:
-        server = await serve_metrics(MetricsSettings(port=0), running.store, parts, troubles, Connections())
+        server = await serve_metrics(MetricsSettings(port=0), running, parts, troubles, Connections())
         yield Scraped(running, server.port)
 
 

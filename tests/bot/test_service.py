@@ -14,7 +14,6 @@ from unittest.mock import Mock
 
 import pytest
 
-from adapters.database.sqlite.store import SqliteStore
 from adapters.telegram.surface import SURFACE
 from bot.api import serve_api
 from bot.compose import Running, compose
@@ -27,7 +26,7 @@ from hitl.gate.response import Answer, Came
 from hitl.outcomes import Refusal
 from hitl.people import Directory
 from hitl.platforms import Talker
-from hitl.ports import Change, Chat, Expect, Unit
+from hitl.ports import Change, Chat, Expect, Store, Unit
 from hitl.proof.keyring import Keyring
 from hitl.records import replace
 from hitl.testing import RecordedChat, SetClock
@@ -349,7 +348,7 @@ async def posting(tmp_path: Path, clock: SetClock, people: Directory) -> AsyncIt
     """The service with a chat platform, composed and not started."""
     chat = RecordedChat()
 
-    async def chats(_store: SqliteStore, _keys: Keyring) -> Mapping[str, Chat]:
+    async def chats(_store: Store, _keys: Keyring) -> Mapping[str, Chat]:
         return {"telegram": chat}
 
     made = await compose(

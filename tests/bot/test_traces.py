@@ -31,7 +31,7 @@ class Traced:
         self.running = running
         self.exporter = InMemorySpanExporter()
         self.traces = Traces(self.exporter)
-        running.store.committed.append(self.traces.heard)
+        running.store.follow(self.traces.heard)
 
     async def ask(self) -> str:
         """Somebody asks for a deployment that the caller runs; the ref."""

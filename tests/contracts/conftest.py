@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import shutil
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
 from adapters.database import keys
-from adapters.database.sqlite.folder import StateFolder
+from adapters.database.folder import StateFolder
+from adapters.database.sqlite import survey
 from adapters.database.sqlite.store import SqliteStore
 from adapters.policies import FolderSource
 from hitl.policy.presets import PresetSource, preset
@@ -18,13 +21,14 @@ from hitl.testing import MemoryStore, SetClock
 from tests.databases import migrated
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from hitl.policy.ports import DocumentSource
-    from hitl.ports import Store
+    from hitl.ports import Store, Survey
 
-__all__ = ["clock", "migrated", "store"]
+__all__ = ["Surveyed", "clock", "migrated", "store", "surveyed"]
 
 
 @pytest.fixture
@@ -54,6 +58,21 @@ async def store(
         return
     async with _sqlite(migrated, tmp_path / "state", clock) as opened:
         yield opened
+
+
+@dataclass(frozen=True)
+class Surveyed:
+    """A store, and a function that opens a survey of what it has written."""
+
+    store: Store
+    open: Callable[[], AbstractContextManager[Survey]]
+
+
+@pytest.fixture
+async def surveyed(tmp_path: Path, migrated: Path, clock: SetClock) -> AsyncIterator[Surveyed]:
+    """An empty store that another process could survey."""
+    async with _sqlite(migrated, tmp_path / "state", clock) as opened:
+        yield Surveyed(opened, partial(survey.surveyed, opened.database))
 
 
 @pytest.fixture(params=["folders", "presets"])

@@ -1022,6 +1022,92 @@ async def test_pages_go_from_the_newest_call_to_the_oldest(store: Store, clock: 
     assert waiting == [call.ref for call in await store.page(None, 9, pending=True)]
 
 
+class TestChanges:
+    """Every durable change is told, once and in order."""
+
+    async def test_a_listener_hears_of_a_change_before_its_writer_goes_on(self, store: Store, clock: SetClock) -> None:
+        """It gets the change that was written: the call and the new lines of the record."""
+        told: list[Change] = []
+        store.follow(told.append)
+        call = a_call(clock.now())
+
+        change = await store.commit(new(call, entries=[entry(call)]))
+
+        assert [change] == told
+        assert [Change(call=call, entries=[entry(call)])] == told
+
+    async def test_changes_are_told_in_the_order_of_their_writes(self, store: Store, clock: SetClock) -> None:
+        """Also if many are written at once."""
+        call, told = await parked(store, clock), list[object]()
+        store.follow(lambda change: told.extend(each.data["n"] for each in change.entries))
+
+        await asyncio.gather(*(store.commit(add(entries=[entry(call, "viewed", n=n)])) for n in range(20)))
+
+        assert list(range(20)) == told
+
+    async def test_what_was_not_written_is_not_told(self, store: Store, clock: SetClock) -> None:
+        """Neither a lost swap nor a unit that raises is a change."""
+        call, told = await parked(store, clock), list[Change]()
+        await store.commit(move(approved(call)))
+        store.follow(told.append)
+
+        def broken(_now: datetime) -> Change:
+            raise ZeroDivisionError
+
+        lost = await store.commit(move(approved(call)))
+        with pytest.raises(ZeroDivisionError):
+            await store.commit(Unit(None, broken))
+
+        assert (None, []) == (lost, told)
+
+    async def test_a_change_is_told_if_its_writer_was_cancelled(self, store: Store, clock: SetClock) -> None:
+        """The change is durable, although nobody waits for it any more."""
+        told: list[str] = []
+        call = a_call(clock.now())
+        store.follow(lambda change: told.append(change.call.ref if change.call else ""))
+
+        def seal(_now: datetime) -> Change:
+            writing.cancel()
+            return Change(call=call)
+
+        async def write() -> None:
+            await store.commit(Unit(None, seal))
+
+        writing = asyncio.create_task(write())
+        with pytest.raises(asyncio.CancelledError):
+            await writing
+        other = await parked(store, clock)
+
+        assert [call.ref, other.ref] == told
+        assert call == await store.get(call.ref)
+
+    async def test_a_listener_that_fails_disturbs_nobody(self, store: Store, clock: SetClock) -> None:
+        """The change is written, its writer gets it, and the other listeners hear of it."""
+        told: list[Change] = []
+
+        def broken(_change: Change) -> None:
+            raise ZeroDivisionError
+
+        store.follow(broken)
+        store.follow(told.append)
+        call = a_call(clock.now())
+
+        assert [await store.commit(new(call))] == told
+        assert call == await store.get(call.ref)
+
+    async def test_a_listener_that_has_left_hears_nothing(self, store: Store, clock: SetClock) -> None:
+        """The function that `follow` returned ends it, for this listener alone."""
+        left: list[Change] = []
+        stays: list[Change] = []
+        leave = store.follow(left.append)
+        store.follow(stays.append)
+        leave()
+
+        await parked(store, clock)
+
+        assert (0, 1) == (len(left), len(stays))
+
+
 async def test_the_whole_record_is_read_on_from_any_place(store: Store, clock: SetClock) -> None:
     """Places grow with each line, whichever chain the line is in."""
     call = await parked(store, clock)

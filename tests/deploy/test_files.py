@@ -57,11 +57,12 @@ def test_every_variable_is_a_setting(name: str) -> None:
 
 
 def test_a_host_runs_what_was_tested() -> None:
-    """Each pin of the image stands in requirements.txt, with the same hashes."""
+    """Each pin of the image, and of the demo, stands in requirements.txt, with the same hashes."""
     tested = (ROOT / "requirements.txt").read_text().split("\n")
-    for name in ("requirements.txt", "build-requirements.txt"):
-        pins = (DEPLOY / "docker" / name).read_text().split("\n")
-        assert [] == [line for line in pins if line not in tested]
+    image = DEPLOY / "docker"
+    files = (image / "requirements.txt", image / "build-requirements.txt", ROOT / "scripts" / "demo-requirements.txt")
+    for file in files:
+        assert [] == [line for line in file.read_text().split("\n") if line not in tested]
 
 
 def test_nothing_runs_as_root() -> None:

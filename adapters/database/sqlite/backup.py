@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adapters.database import statements as sql
+from adapters.database.folder import StateFolder, private_file
 from adapters.database.mark import Mark
 from adapters.database.sqlite import schema
 from adapters.database.sqlite.cache import Known
 from adapters.database.sqlite.credentials import credential_of_row, revoke_in
-from adapters.database.sqlite.examine import examine
 from adapters.database.sqlite.failures import unavailable
-from adapters.database.sqlite.folder import StateFolder, private_file
 from adapters.database.sqlite.survey import surveyed
 from adapters.database.wording import say
 from hitl.credentials import OldTokens
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from adapters.database.sqlite.examine import Examined
+    from hitl.proof.integrity import Examined
     from hitl.proof.keyring import Keyring
 
 #: The endings of the two other files of a database: SQLite's write-ahead log and its index. Such a file can't be used
@@ -47,7 +46,7 @@ class Restored:
     #: Whether calls may have run since the copy was made. If so, the next start ends every call that is open in the
     #: copy.
     behind: bool
-    #: Whether `behind` was found by a mark (`mark.py`). Without a mark, `behind` is True if a call is open.
+    #: Whether a mark (`mark.py`) decided `behind`. Without a mark, `behind` is True if a call is open.
     marked: bool
     #: The new path of the database that the copy replaced, or None if there was no database.
     kept: Path | None
@@ -65,8 +64,10 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
     Unavailable, and leaves no copy, if the copy can't be written or if the examination finds a flaw.
     """
     part = copy.with_name(copy.name + ".part")
+    # The mark is read before the copy is made: a running service may write a later mark meanwhile.
+    marked = mark.read()
     with surveyed(database) as survey:
-        survey.must_be_current(database)
+        survey.must_be_current()
     try:
         if copy.exists():
             raise Unavailable(say("database.copy.there", path=copy))
@@ -75,7 +76,8 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
         address = f"{database.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as connection:
             connection.execute("VACUUM INTO ?", (str(part),))
-        examined = examine(part, keys, mark)
+        with surveyed(part) as survey:
+            examined = survey.examine(keys, marked)
         if examined.flaws:
             raise Unavailable(say("database.copy.flawed", path=database))
         if os.geteuid() == 0:
@@ -100,10 +102,10 @@ def restore(
 ) -> Restored:
     """Replace the database with a copy.
 
-    The old database stays in the same folder, under a name with the present time.
+    The old database stays in the same folder, under a name with the current time.
 
     A token that works in the copy may have been revoked after the copy was made. The restore revokes this token again,
-    and adds a line about the revocation to the record. If the old database can't say which tokens were revoked,
+    and adds a line about the revocation to the audit record. If the old database can't say which tokens were revoked,
     `tokens` decides whether all working tokens of the copy are kept or revoked.
 
     If there is no mark, the calls that are open in the copy may have run since. This function then writes a mark that
@@ -112,17 +114,19 @@ def restore(
     Raises Unavailable, and changes nothing, if a service uses the folder, if the copy can't be read or has another
     schema, if its examination finds a flaw, if its MACs are of other keys, or if `tokens` must be given and isn't.
     """
+    if not copy.exists() and os.access(copy.parent, os.X_OK):
+        raise Unavailable(say("database.copy.none", path=copy))
     if not os.access(copy, os.R_OK):
-        raise Unavailable(say("database.copy.none", path=copy, uid=os.geteuid()))
+        raise Unavailable(say("database.copy.unreadable", path=copy, uid=os.geteuid()))
     with surveyed(copy) as survey:
         if survey.schema in schema.REVISIONS[:-1]:
             raise Unavailable(say("database.copy.older", path=copy, schema=survey.schema, known=schema.REVISIONS[-1]))
     folder = StateFolder.open(state)
     try:
-        examined = examine(copy, keys, Mark(state / "no-mark", keys))
-        if examined.flaws:
-            raise Unavailable(say("database.copy.changed", path=copy))
         with surveyed(copy) as survey:
+            examined = survey.examine(keys, None)
+            if examined.flaws:
+                raise Unavailable(say("database.copy.changed", path=copy))
             open_calls = sum(survey.open_calls().values())
             newest = survey.newest_position()
             working = survey.tokens() - survey.revoked_tokens()
@@ -157,8 +161,8 @@ def _to_revoke(
 ) -> frozenset[str]:
     """Return the names of the tokens to revoke.
 
-    These are `revived`. If `revived` is None, `tokens` decides: all working tokens, or no token. Raises Unavailable if
-    both are None.
+    The names are `revived`, if it isn't None. If `revived` is None, `tokens` decides: all working tokens, or no token.
+    Raises Unavailable if both are None.
     """
     if revived is not None:
         return revived
@@ -168,7 +172,7 @@ def _to_revoke(
 
 
 def _revoke(database: Path, names: frozenset[str], keys: Keyring, now: datetime) -> None:
-    """Revoke these tokens in a database that no service uses, and add a line about each to the record."""
+    """Revoke these tokens in a database that no service uses, and add a line about each to the audit record."""
     if not names:
         return
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:

@@ -1,9 +1,9 @@
 """An in-memory copy of parts of the database: the pending calls, and the ends of the calls' audit chains.
 
 The service is the only writer, so the copy can follow the service's writes. It shows only writes that are on disk. The
-writer commits several units together, as a group (`writer.py`). `noted` collects the writes of each unit. When the
-group is on disk, `settled` makes them visible; if the group fails, `undone` drops them. The copy replaces indexes on
-pending calls, which would cost three more pages in each commit.
+writer commits several units (writes) together, as a group (`writer.py`). `noted` collects the writes of each unit. When
+the group is on disk, `settled` makes them visible; if the group fails, `undone` drops them. The copy replaces indexes
+on pending calls, which would cost three more pages in each commit.
 """
 
 from __future__ import annotations
@@ -143,14 +143,15 @@ class Known:
     def same(self, digest: str, agent: str) -> list[str]:
         """Return the refs of the agent's pending calls, oldest first.
 
-        Only the first `_MARK` characters of `digest` count.
+        Only the first `_MARK` characters of `digest` are compared.
         """
         return [ref for ref in self._same.of(digest[:_MARK]) if self._waiting[ref].agent == agent]
 
     # -- writes: these methods follow the commits of the writer ----------------------------------------------
 
     def noted(self, call: Call | None, ends: Mapping[str, End]) -> None:
-        """Collect the writes of one unit: the changed call, and the new ends of chains. `settled` makes them visible.
+        """Collect the writes of one unit (`hitl.ports.Unit`): the changed call, and the new ends of chains.
+        `settled` makes them visible.
 
         Raises TypeError for a call whose names aren't text.
         """
@@ -184,7 +185,10 @@ class Known:
         self.undone()
 
     def undone(self) -> None:
-        """Drop the collected writes of the group: it was rolled back, or `settled` has made its writes visible."""
+        """Drop the collected writes of the group.
+
+        Call this when the group was rolled back, and when `settled` has made its writes visible.
+        """
         self._new_ends.clear()
         self._moved.clear()
 

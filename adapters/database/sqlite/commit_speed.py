@@ -8,8 +8,8 @@ _FIRST_GUESS_S = 100e-6
 #: While commits run on the worker thread, every 32nd commit runs on the event loop instead, to measure the disk. A
 #: measurement on the thread would include the thread's wait for the interpreter's lock.
 _PROBE = 32
-#: Seconds: the commit of a group may block the event loop for at most this long. The limit is the measured time for
-#: handing work to the worker thread and back, or this number if the measured time is longer.
+#: Seconds: the commit of a group may block the event loop for at most this long. The limit is lower if handing work to
+#: the worker thread and back takes less time (this time is measured).
 GROUP_S = 250e-6
 #: Seconds: the commit of a single unit may block the event loop for this long, because only other work on the loop
 #: waits for it. Using the worker thread would take 250 us more.
@@ -38,9 +38,9 @@ class Pace:
 
     The choice uses running means, because a single commit may be slow by chance.
 
-    The writer commits one unit alone, or several units as a group (`writer.py`). One unit is committed on the loop if
-    the commit probably takes less than ALONE_S. A group is committed on the loop if the commit probably takes less time
-    than handing the group to the worker thread and back.
+    The writer commits one unit (one write) alone, or several units as a group (`writer.py`). One unit is committed on
+    the loop if the commit probably takes less than ALONE_S. A group is committed on the loop if the commit probably
+    takes less time than handing the group to the worker thread and back.
     """
 
     def __init__(self) -> None:
@@ -50,7 +50,10 @@ class Pace:
         self._since_probe = 0
 
     def on_loop(self, *, alone: bool) -> bool:
-        """Return whether the next commit runs on the loop: because it is probably quick, or to measure the disk."""
+        """Return whether the next commit runs on the event loop.
+
+        It does if the commit is probably quick, or if the disk's speed must be measured now.
+        """
         quick = self._commits[alone].seconds < (ALONE_S if alone else self.way.seconds)
         self._since_probe = 0 if quick else (self._since_probe + 1) % _PROBE
         return self._since_probe == 0
@@ -61,5 +64,5 @@ class Pace:
         return NEW_CALLS if self._commits[False].seconds < ALONE_S else NEW_CALLS_SLOW
 
     def took(self, seconds: float, *, alone: bool) -> None:
-        """Add the seconds that a commit on the loop took. `alone` says that the commit had only one unit."""
+        """Add the seconds that a commit on the loop took. `alone` says that it had only one unit (one write)."""
         self._commits[alone].took(seconds)

@@ -45,9 +45,9 @@ class SqliteCredentials(Part):
     async def credentials(self) -> Sequence[Credential]:
         """Return all tokens, including revoked tokens.
 
-        A token that is revoked according to the record stays revoked, even if somebody restores its older row. The
-        record's chain with the ref '' has the revocations. If somebody changed this chain, nobody can tell which tokens
-        are revoked, so no token is returned.
+        A token that is revoked according to the audit record stays revoked, even if somebody restores its older row.
+        The service's own chain in the audit record (with the ref '') has the revocations. If somebody changed this
+        chain, nobody can tell which tokens are revoked, so no token is returned.
         """
         stored = self._read(sql.CREDENTIALS)
         if stored and (why := self._why_refused()):
@@ -61,7 +61,8 @@ class SqliteCredentials(Part):
     def _why_refused(self) -> str | None:
         """Return a sentence that says why no token works, or None if tokens work.
 
-        No token works if somebody changed the record's chain with the ref '', which has the revocations.
+        No token works if somebody changed the service's own chain in the audit record (with the ref ''), which has the
+        revocations.
         """
         wrong = verify(self.keys, map(rows.line_of, self._read(sql.LINES, "")))
         return None if wrong is None else say("start.tokens", seq=wrong)
@@ -70,7 +71,7 @@ class SqliteCredentials(Part):
         return intact("credential", stored.name, seals.credential_holds(self.keys, stored))
 
     async def keep_credential(self, credential: Credential) -> bool:
-        """Store a new token, and add a line about it to the record. Return False if its name was used before.
+        """Store a new token, and add a line about it to the audit record. Return False if its name was used before.
 
         Raises Unavailable while no token works (see `_why_refused`).
         """
@@ -89,7 +90,7 @@ class SqliteCredentials(Part):
         return await self._writer.submit(keep)
 
     async def revoke_credential(self, credential: Credential, by: str) -> Credential:
-        """Revoke a token and add a line about the revocation to the record, in one transaction.
+        """Revoke a token and add a line about the revocation to the audit record, in one transaction.
 
         Return the revoked token.
         """
@@ -111,7 +112,10 @@ class SqliteCredentials(Part):
 def revoke_in(
     connection: sqlite3.Connection, keys: Keyring, known: Known, credential: Credential, by: str, now: datetime
 ) -> Credential:
-    """Revoke a token within an open transaction, and add a line about it to the record. Return the revoked token."""
+    """Revoke a token within an open transaction, and add a line about it to the audit record.
+
+    Return the revoked token.
+    """
     revoked = replace(credential, revoked_at=now)
     revoked = replace(revoked, mac=seals.credential(keys, revoked))
     connection.execute(sql.REVOKE_CREDENTIAL, (micros(now), revoked.mac, credential.name))

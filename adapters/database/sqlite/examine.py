@@ -3,75 +3,53 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adapters.database import rows
 from adapters.database.sqlite.credentials import CREDENTIAL, credential_of_row
-from adapters.database.sqlite.survey import surveyed
+from adapters.database.sqlite.snapshot import Snapshot
 from adapters.database.sqlite.turns import TURN, turn_of
 from hitl.call import Bound, Prompt, PromptKind
 from hitl.outcomes import fact
 from hitl.proof import seals
 from hitl.proof.chain import verify
-from hitl.proof.integrity import Flaw, flaws_of, flaws_of_record
+from hitl.proof.integrity import Examined, Flaw, flaws_of, flaws_of_record
 from hitl.times import moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
 
-    from adapters.database.mark import Mark
-    from adapters.database.sqlite.survey import Survey
     from hitl.call import Recorded, Vote
     from hitl.outcomes import Fact
     from hitl.proof.keyring import Keyring
 
 
-@dataclass(frozen=True, slots=True)
-class Examined:
-    """The result of `examine`."""
+class Examination(Snapshot):
+    """The part of a survey that verifies everything."""
 
-    #: The number of examined lines of the record.
-    lines: int
-    #: The number of examined calls.
-    calls: int
-    flaws: tuple[Fact, ...]
-    #: Whether there is a mark file (`mark.py`). If there is a mark file, the end of the record was compared with it.
-    marked: bool
-    #: The number of calls that retention archived. Calls that were tampered with aren't counted.
-    archived: int
-    #: The number of calls whose arguments retention erased. Calls that were tampered with aren't counted.
-    erased: int
+    def examine(self, keys: Keyring, marked: tuple[int, str] | None) -> Examined:
+        """Verify every call, vote, line and other row that has a MAC. `hitl.ports.Survey` states the contract."""
+        self.must_be_current()
+        return _examined(self, keys, marked or (0, ""))
 
 
-def examine(database: Path, keys: Keyring, mark: Mark) -> Examined:
-    """Verify every call, vote, line and other row that has a MAC.
-
-    Raises Unavailable for a database that can't be read or has another schema.
-    """
-    with surveyed(database) as survey:
-        survey.must_be_current(database)
-        return _examined(survey, keys, mark)
-
-
-def _examined(survey: Survey, keys: Keyring, mark: Mark) -> Examined:
+def _examined(snapshot: Snapshot, keys: Keyring, marked: tuple[int, str]) -> Examined:
     flaws: list[Fact] = []
     chains: dict[str, list[Recorded]] = {}
     hashes: dict[int, str] = {}
-    for number, *stored in survey.stored("audit", ("id", *rows.LINE), ("ref", "seq")):
+    for number, *stored in snapshot.stored("audit", ("id", *rows.LINE), ("ref", "seq")):
         hashes[number] = str(stored[rows.LINE.index("hash")])
         line = rows.line_of(stored)
         chains.setdefault(line.ref, []).append(line)
     votes: dict[str, list[Vote]] = {}
-    for row in survey.stored("votes", rows.VOTE, ("ref", "seq")):
+    for row in snapshot.stored("votes", rows.VOTE, ("ref", "seq")):
         try:
             votes.setdefault(row[0], []).append(rows.vote_of(row))
         except rows.UNREADABLE:
             flaws.append(fact(Flaw.VOTES, short=row[0]))
     refs: list[str] = []
     archived = erased = 0
-    for row in survey.stored("calls", rows.CALL, ("ref",)):
+    for row in snapshot.stored("calls", rows.CALL, ("ref",)):
         refs.append(row[0])
         try:
             call = rows.call_of(row)
@@ -83,25 +61,24 @@ def _examined(survey: Survey, keys: Keyring, mark: Mark) -> Examined:
             flaws.append(fact(Flaw.ROW, short=row[1]))
             if seq := verify(keys, chains.get(row[0], ())):
                 flaws.append(fact(Flaw.LINE, short=row[1], seq=seq))
-    flaws += _kept(survey, keys)
-    marked = mark.read() or (0, "")
+    flaws += _kept(snapshot, keys)
     flaws += flaws_of_record(keys, chains, refs, hashes, marked)
     flaws = [*_keyless(keys, hashes.values()), *flaws]
     return Examined(len(hashes), len(refs), tuple(flaws), bool(marked[0]), archived, erased)
 
 
 def _keyless(keys: Keyring, hashes: Iterable[str]) -> list[Fact]:
-    """Return a flaw for each key id that lines of the record name and the key file doesn't hold."""
+    """Return a flaw for each key id that lines of the audit record name and the key file doesn't hold."""
     named = Counter(kid for kid, colon, _ in (each.partition(":") for each in hashes) if colon)
     return [fact(Flaw.NO_KEY, kid=kid, count=count) for kid, count in named.items() if kid not in keys.ids]
 
 
-def _kept(survey: Survey, keys: Keyring) -> list[Fact]:
-    """Return a flaw for each row whose MAC doesn't hold, in the tables of `_KEPT`: events, cards, tokens and others."""
+def _kept(snapshot: Snapshot, keys: Keyring) -> list[Fact]:
+    """Return a flaw for each row whose MAC is wrong, in the tables of `_KEPT`: events, cards, tokens and others."""
     return [
         kind.flaw(*row)
         for kind in _KEPT
-        for row in survey.stored(kind.table, kind.columns, kind.order)
+        for row in snapshot.stored(kind.table, kind.columns, kind.order)
         if not _holds(kind, keys, row)
     ]
 
@@ -121,9 +98,9 @@ class _Kept(NamedTuple):
     columns: tuple[str, ...]
     #: The columns by which the rows are ordered.
     order: tuple[str, ...]
-    #: A function that returns whether the MAC of a row holds.
+    #: A function that returns whether the MAC of a row is valid.
     holds: Callable[..., bool]
-    #: A function that returns the flaw to report for a row whose MAC doesn't hold.
+    #: A function that returns the flaw to report for a row whose MAC is wrong.
     flaw: Callable[..., Fact]
 
 
@@ -132,7 +109,7 @@ def _event_holds(keys: Keyring, source: str, number: str, ordering: str, body: b
 
 
 def _card_holds(keys: Keyring, ref: str, route: str, message: str | None, mac: str | None) -> bool:
-    return message is None or seals.card_holds(keys, mac, ref, route, message)
+    return mac is None if message is None else seals.card_holds(keys, mac, ref, route, message)
 
 
 def _prompt_holds(keys: Keyring, ref: str, principal: str, kind: str, at: int, mac: str) -> bool:

@@ -22,7 +22,7 @@ _SAID = {
 }
 
 #: Errors that affect only the unit of work with a wrong value or key. SQLite undoes the failed statement, and the
-#: transaction with the other units can go on.
+#: transaction with the other units can continue.
 _OWN = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.ProgrammingError, sqlite3.NotSupportedError)
 
 
@@ -39,7 +39,7 @@ def unavailable(error: sqlite3.Error, what: str) -> Unavailable:
 
 
 def spoils(error: Exception) -> bool:
-    """Return whether the error affects the whole transaction, and not only the unit that raised it."""
+    """Return whether the error affects the whole transaction. If not, it affects only the unit that raised it."""
     return isinstance(error, sqlite3.DatabaseError) and not isinstance(error, _OWN)
 
 

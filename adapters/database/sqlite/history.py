@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlmodel import col
 
 from adapters.database import rows
-from adapters.database.sqlite.survey import surveyed
+from adapters.database.sqlite.snapshot import Snapshot
 from adapters.database.tables import DUE, AuditRow, CallRow, VoteRow
 from hitl.cards.data import view
 from hitl.history import counted, told
@@ -26,9 +26,7 @@ from hitl.times import micros
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
-    from pathlib import Path
 
-    from adapters.database.sqlite.survey import Survey
     from hitl.call import Call, Recorded
     from hitl.history import RecordQuery
     from hitl.people.names import Names
@@ -44,80 +42,67 @@ class _Case(NamedTuple):
     flaws: tuple[str, ...]
 
 
-def history(
-    database: Path, keys: Keyring, asked: RecordQuery, *, newest_first: bool = False, limit: int | None = None
-) -> Iterator[dict[str, Any]]:
-    """Yield the lines of the record that match `asked`, at most `limit`, each as a dictionary. Raises Unavailable.
+class History(Snapshot):
+    """The part of a survey that lists, counts and verifies requests and lines of the audit record."""
 
-    The lines come in the order of the record, or in the opposite order with `newest_first`.
-    """
-    with surveyed(database) as survey:
-        survey.must_be_current(database)
-        case = lru_cache(maxsize=4096)(lambda ref: _case(survey, keys, ref))
-        found = (told for line in _lines(survey, asked, newest_first) if asked.takes(told := _told(line, case)))
+    def lines(
+        self, keys: Keyring, asked: RecordQuery, *, newest_first: bool = False, limit: int | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the lines of the audit record that match `asked`, at most `limit`, each as a dictionary.
+
+        The lines come in the order of the audit record, or in the opposite order with `newest_first`.
+        """
+        self.must_be_current()
+        case = lru_cache(maxsize=4096)(lambda ref: _case(self, keys, ref))
+        found = (told for line in _lines(self, asked, newest_first) if asked.takes(told := _told(line, case)))
         yield from itertools.islice(found, limit)
 
+    def requests(
+        self, keys: Keyring, asked: RecordQuery, *, limit: int | None = None, names: Names | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the calls that match `asked`, at most `limit`, the newest first.
 
-def requests(
-    database: Path, keys: Keyring, asked: RecordQuery, *, limit: int | None = None, names: Names = NOBODY
-) -> Iterator[dict[str, Any]]:
-    """Yield the calls that match `asked`, at most `limit`, the newest first. Raises Unavailable.
-
-    Each is a dictionary: the call's view (`hitl.cards.data.view`), and under `flaws` the codes of its changed parts.
-    `names` has the names of people for the sentences of the views.
-
-    After the matching calls come the calls that can't be read because somebody changed them. Nobody knows whether these
-    calls match, so the view of each has only its ref, short ref and flaws.
-    """
-    with surveyed(database) as survey:
-        survey.must_be_current(database)
+        Each is a dictionary: the call's view (`hitl.cards.data.view`), and under `flaws` the codes of its changed
+        parts. After the matching calls come the calls that can't be read because somebody changed them.
+        """
+        self.must_be_current()
         wanted = _between(col(CallRow.created_at), asked.since, asked.until)
         changed: list[dict[str, Any]] = []
-        stored = _readable(survey.stored("calls", rows.CALL, ("ref",), *wanted, newest_first=True), changed)
-        found = (shown for call in stored if asked.takes_request(shown := view(call, names)))
+        stored = _readable(self.stored("calls", rows.CALL, ("ref",), *wanted, newest_first=True), changed)
+        found = (shown for call in stored if asked.takes_request(shown := view(call, names or NOBODY)))
         for shown in itertools.islice(found, limit):
-            yield shown | {"flaws": list(_case(survey, keys, shown["ref"]).flaws)}
+            yield shown | {"flaws": list(_case(self, keys, shown["ref"]).flaws)}
         yield from changed
 
+    def statistics(self, since: datetime | None, until: datetime | None) -> dict[str, Any]:
+        """Return the statistics of the calls in a period, from `hitl.history.counted`.
 
-def statistics(database: Path, since: datetime | None, until: datetime | None) -> dict[str, Any]:
-    """Return the statistics of the calls in a period, from `hitl.history.counted`. Raises Unavailable.
-
-    `unreadable` lists the calls that can't be read because somebody changed them. The numbers don't include these
-    calls.
-    """
-    with surveyed(database) as survey:
-        survey.must_be_current(database)
+        `unreadable` lists the calls that can't be read because somebody changed them. The numbers don't include these
+        calls.
+        """
+        self.must_be_current()
         asked = _between(col(CallRow.created_at), since, until)
         changed: list[dict[str, Any]] = []
-        return counted(_readable(survey.stored("calls", rows.CALL, ("ref",), *asked), changed)) | {
-            "unreadable": changed
-        }
+        numbers = counted(_readable(self.stored("calls", rows.CALL, ("ref",), *asked), changed))
+        return numbers | {"unreadable": changed}
 
-
-def sound_calls(database: Path, keys: Keyring, since: datetime | None) -> list[Call]:
-    """Return the calls made at or after `since`. Calls with a wrong MAC or erased arguments are left out.
-
-    Raises Unavailable.
-    """
-    with surveyed(database) as survey:
-        survey.must_be_current(database)
+    def sound_calls(self, keys: Keyring, since: datetime | None) -> list[Call]:
+        """Return the calls made at or after `since`, except calls with a wrong MAC or erased arguments."""
+        self.must_be_current()
         asked = _between(col(CallRow.created_at), since, None)
-        calls = _readable(survey.stored("calls", rows.CALL, ("ref",), *asked), [])
+        calls = _readable(self.stored("calls", rows.CALL, ("ref",), *asked), [])
         return [call for call in calls if call.erased_at is None and not seals.broken(keys, call)]
 
+    def open_flaws(self, keys: Keyring, limit: int) -> tuple[list[str], int | None]:
+        """Verify the oldest `limit` calls that haven't ended, and the service's own chain in the audit record.
 
-def open_flaws(database: Path, keys: Keyring, limit: int) -> tuple[list[str], int | None]:
-    """Verify the oldest `limit` calls that aren't over, and the record's chain with the ref ''. Raises Unavailable.
-
-    Return two values: the short refs of the calls that were changed, and the number of the first line of that chain
-    that was changed or is missing (None if the chain is sound).
-    """
-    with surveyed(database) as survey:
-        survey.must_be_current(database)
-        refs = [(str(ref), str(short)) for ref, short in survey.stored("calls", ("ref", "short"), ("ref",), DUE)]
-        changed = [short for ref, short in refs[:limit] if _case(survey, keys, ref).flaws]
-        return changed, verify(keys, _chain(survey, ""))
+        Return the short refs of the changed calls, and the number of the first line of that chain that was changed or
+        is missing. Without such a line, the number is None.
+        """
+        self.must_be_current()
+        refs = [(str(ref), str(short)) for ref, short in self.stored("calls", ("ref", "short"), ("ref",), DUE)]
+        changed = [short for ref, short in refs[:limit] if _case(self, keys, ref).flaws]
+        return changed, verify(keys, _chain(self, ""))
 
 
 def _readable(stored: Iterable[Sequence[Any]], changed: list[dict[str, Any]]) -> Iterator[Call]:
@@ -131,11 +116,11 @@ def _readable(stored: Iterable[Sequence[Any]], changed: list[dict[str, Any]]) ->
             yield call
 
 
-def _lines(survey: Survey, asked: RecordQuery, newest_first: bool) -> Iterator[Recorded]:  # noqa: FBT001
+def _lines(snapshot: Snapshot, asked: RecordQuery, newest_first: bool) -> Iterator[Recorded]:  # noqa: FBT001
     wanted = _between(col(AuditRow.at), asked.since, asked.until)
     if asked.events:
         wanted.append(col(AuditRow.event).in_(sorted(asked.events)))
-    for row in survey.stored("audit", rows.LINE, ("id",), *wanted, newest_first=newest_first):
+    for row in snapshot.stored("audit", rows.LINE, ("id",), *wanted, newest_first=newest_first):
         yield rows.line_of(row)
 
 
@@ -149,21 +134,21 @@ def _told(line: Recorded, case: Callable[[str], _Case]) -> dict[str, Any]:
     return told(line, about.call, about.flaws)
 
 
-def _chain(survey: Survey, ref: str) -> list[Recorded]:
-    return [rows.line_of(row) for row in survey.stored("audit", rows.LINE, ("seq",), col(AuditRow.ref) == ref)]
+def _chain(snapshot: Snapshot, ref: str) -> list[Recorded]:
+    return [rows.line_of(row) for row in snapshot.stored("audit", rows.LINE, ("seq",), col(AuditRow.ref) == ref)]
 
 
-def _case(survey: Survey, keys: Keyring, ref: str) -> _Case:
+def _case(snapshot: Snapshot, keys: Keyring, ref: str) -> _Case:
     """Verify a call, its votes and its chain, and return the call with the flaws that were found.
 
-    The ref '' is no call but a chain of the record: the service's own events. For this ref, verify only the chain.
+    The ref '' names no call. It names the chain with the service's own events. For this ref, verify only the chain.
     """
-    lines = _chain(survey, ref)
+    lines = _chain(snapshot, ref)
     if not ref:
         return _Case(None, (Flaw.LINE,) if verify(keys, lines) else ())
     try:
-        votes = [rows.vote_of(row) for row in survey.stored("votes", rows.VOTE, ("seq",), col(VoteRow.ref) == ref)]
-        calls = [rows.call_of(row) for row in survey.stored("calls", rows.CALL, ("ref",), col(CallRow.ref) == ref)]
+        votes = [rows.vote_of(row) for row in snapshot.stored("votes", rows.VOTE, ("seq",), col(VoteRow.ref) == ref)]
+        calls = [rows.call_of(row) for row in snapshot.stored("calls", rows.CALL, ("ref",), col(CallRow.ref) == ref)]
     except rows.UNREADABLE:
         return _Case(None, (Flaw.ROW,))
     if not calls:

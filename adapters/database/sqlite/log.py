@@ -24,7 +24,7 @@ from hitl.faults import reach
 _log = logging.getLogger(__name__)
 
 #: After this many committed units (`hitl.ports.Unit`), the writer copies the log before its next commit. A copy takes 5
-#: to 10 ms; with more units, the callers that commit in the meantime would wait longer.
+#: to 10 ms; with more units, the callers that commit meanwhile would wait longer.
 COPY_UNITS = 512
 #: The length of the log's file. The file gets this length once, which takes about 20 ms. The units between two copies
 #: fit into a file of this length, even if each unit has its own commit.
@@ -84,9 +84,9 @@ class Log:
     def _lengthen(self) -> None:
         """Write zeros from the end of the log's file up to LONG_BYTES. On an error, the file stays short.
 
-        SQLite reads zeros as the end of the log. A transaction keeps other programs from writing to the log in the
-        meantime. Reserving the space with fallocate would not help, because the first write to reserved space still
-        changes the file's metadata.
+        SQLite reads zeros as the end of the log. A transaction keeps other programs from writing to the log meanwhile.
+        Reserving the space with fallocate would not help, because the first write to reserved space still changes the
+        file's metadata.
         """
         with contextlib.suppress(sqlite3.Error, OSError):
             self._connection.execute("BEGIN IMMEDIATE")

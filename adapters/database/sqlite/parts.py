@@ -21,7 +21,7 @@ from hitl.proof import seals
 from hitl.times import micros, moment
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
     from adapters.database.sqlite.cache import Known
@@ -56,7 +56,10 @@ class Part:
 
 
 class SqliteCalls(Part):
-    """Stores calls, votes and the record (`hitl.ports.Calls`). A read sees every write whose method has returned."""
+    """Stores calls, votes and the audit record (`hitl.ports.Calls`).
+
+    A read sees every write whose method has returned.
+    """
 
     async def commit(self, unit: Unit) -> Change | None:
         """Write the whole unit or nothing. Return its contents, or None if its condition doesn't hold.
@@ -139,7 +142,7 @@ class SqliteCalls(Part):
         return None if due_at is None else moment(due_at)
 
     async def leased(self, owner: str, limit: int = 1000) -> Sequence[Call]:
-        """Return the claimed calls that aren't over, the oldest first.
+        """Return the claimed calls that haven't ended, the oldest first.
 
         `owner` is the beginning of a claimant's name. For example, `service:` selects the calls that a service has
         claimed to run them itself.
@@ -147,7 +150,7 @@ class SqliteCalls(Part):
         return self._calls(sql.CALLS_LEASED, owner, limit)
 
     async def unfinished(self, limit: int = 1000) -> Sequence[Call]:
-        """Return the calls that aren't over, the oldest first."""
+        """Return the calls that haven't ended, the oldest first."""
         return self._calls(sql.CALLS_OPEN, limit)
 
     async def prompt(self, ref: str, principal: str, kind: PromptKind) -> Prompt | None:
@@ -159,20 +162,11 @@ class SqliteCalls(Part):
         return left if intact("prompt", ref, seals.prompt_holds(self.keys, found[0][1], left)) else None
 
     async def history(self, ref: str) -> Sequence[Recorded]:
-        """Return the record's lines of one call, the oldest first.
+        """Return the audit record's lines of one call, the oldest first.
 
         The ref '' selects the lines that belong to no call: the events of the service itself.
         """
         return [rows.line_of(row) for row in self._read(sql.LINES, ref)]
-
-    async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
-        """Return the lines after a position in the whole record, the oldest first, each with its position."""
-        return [(row[0], rows.line_of(row[1:])) for row in self._read(sql.LINES_AFTER, place, limit)]
-
-    async def last_line(self) -> int:
-        """Return the position of the newest line in the whole record, or 0 for an empty record."""
-        found = self._read(sql.LAST)
-        return int(found[0][0]) if found else 0
 
     def _call(self, statement: str, *values: object) -> Call | None:
         found = self._read(statement, *values)
@@ -190,6 +184,23 @@ class SqliteCalls(Part):
     def _calls(self, statement: str, *values: object) -> Sequence[Call]:
         """Return the calls that a statement finds. Unreadable rows are left out, so that they don't hide the others."""
         return [call for call in map(_decoded, self._read(statement, *values)) if call is not None]
+
+
+class SqliteChanges(Part):
+    """Tells listeners about each change, and reads the audit record from a position on (`hitl.ports.Changes`)."""
+
+    def follow(self, hear: Callable[[Change], None]) -> Callable[[], None]:
+        """Call `hear` with each change that is on disk from now on. Return a function that ends this."""
+        return self._writer.listeners.add(hear)
+
+    async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
+        """Return the lines after a position in the whole record, the oldest first, each with its position."""
+        return [(row[0], rows.line_of(row[1:])) for row in self._read(sql.LINES_AFTER, place, limit)]
+
+    async def last_line(self) -> int:
+        """Return the position of the newest line in the whole record, or 0 for an empty record."""
+        found = self._read(sql.LAST)
+        return int(found[0][0]) if found else 0
 
 
 class SqliteOutbox(Part):
@@ -235,7 +246,7 @@ class SqliteOutbox(Part):
         await self._writer.submit(done)
 
     async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:
-        """After a failure to send, retry the row in `retry_s` seconds, or give it up for good if `retry_s` is None."""
+        """After a failure to send, retry the row in `retry_s` seconds. If `retry_s` is None, never send it."""
 
         def failed(connection: sqlite3.Connection, now: datetime) -> None:
             if retry_s is None:
@@ -273,15 +284,14 @@ class SqliteOutbox(Part):
         return (ref, route) if intact("card", ref, seals.card_holds(self.keys, mac, ref, route, message)) else None
 
     async def cards(self, ref: str) -> Mapping[str, str | None]:
-        """Return a dictionary with each route on which a call's card is or will be.
+        """Return route -> message id of the call's card, for each route on which the card is or will be.
 
-        The value is the message id of the card on this route. It is None until the card is posted, or if its MAC
-        doesn't hold.
+        The message id is None until the card is posted. It is also None if the card's MAC is wrong.
         """
         return {route: self._known(ref, route, message, mac) for route, message, mac in self._read(sql.CARDS, ref)}
 
     def _known(self, ref: str, route: str, message: str | None, mac: str | None) -> str | None:
-        """Return the message id of a card if its MAC holds, else None."""
+        """Return the message id of a card if its MAC is valid, else None."""
         stands = message is not None and intact("card", ref, seals.card_holds(self.keys, mac, ref, route, message))
         return message if stands else None
 
@@ -311,7 +321,7 @@ class SqliteInbox(Part):
         return rows.incoming_of(found[0], self.keys) if found else None
 
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool | None:
-        """Count a failure to handle the event. The `aside_after`-th failure sets the event aside: the service won't try
+        """Count a failure to handle the event. After `aside_after` failures, set the event aside: the service won't try
         it again.
 
         Return whether this failure set the event aside. Return None, and don't count the failure, if the event was
@@ -395,9 +405,9 @@ def _decoded(row: Sequence[Any]) -> Call | None:
 
 
 def intact(what: str, ref: str, holds: bool) -> bool:  # noqa: FBT001 - the function returns this argument
-    """Return `holds`: whether the MAC of a row holds.
+    """Return `holds`: whether the MAC of a row is valid.
 
-    If it doesn't, log an error; the caller ignores the row.
+    If the MAC is wrong, log an error; the caller ignores the row.
     """
     if not holds:
         _log.error("store.tampered", {"what": what, "ref": ref})

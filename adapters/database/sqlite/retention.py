@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from adapters.database import statements as sql
@@ -10,11 +9,8 @@ from hitl.times import micros
 
 if TYPE_CHECKING:
     import sqlite3
-    from datetime import datetime
+    from datetime import datetime, timedelta
 
-#: The time for which a handled event is kept. While its row is there, the service recognises the event and doesn't
-#: handle it again if the platform repeats it. Platforms repeat an event for at most a day.
-KEEP = timedelta(days=30)
 #: `prune` examines this many rows, which takes a few milliseconds.
 BATCH = 500
 
@@ -22,8 +18,8 @@ BATCH = 500
 class Retention:
     """Deletes events that were handled or set aside at least `keep` ago. It never deletes any other event.
 
-    If `prune` returns True, the next `prune` begins after the events that this one examined. So an old event that was
-    never handled doesn't prevent the deletion of later events.
+    If `prune` returns True, the next call of `prune` begins after the events that were examined. So an old event that
+    was never handled doesn't prevent the deletion of later events.
     """
 
     def __init__(self, keep: timedelta) -> None:

@@ -20,32 +20,41 @@ from adapters.database.sqlite import schema
 from adapters.database.sqlite.cache import Known
 from adapters.database.sqlite.credentials import SqliteCredentials
 from adapters.database.sqlite.failures import unavailable
-from adapters.database.sqlite.parts import SqliteCalls, SqliteConversations, SqliteInbox, SqliteOutbox
-from adapters.database.sqlite.retention import KEEP, Retention
+from adapters.database.sqlite.parts import SqliteCalls, SqliteChanges, SqliteConversations, SqliteInbox, SqliteOutbox
+from adapters.database.sqlite.retention import Retention
 from adapters.database.sqlite.turns import SqliteTurns
 from adapters.database.sqlite.writer import Writer, connect
 from hitl.call import Event
 from hitl.errors import Unavailable
+from hitl.limits import KEEP_EVENTS
 from hitl.proof.keyring import Keyring
 from hitl.times import Steady, micros, moment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from datetime import datetime, timedelta
 
-    from adapters.database.sqlite.folder import StateFolder
+    from adapters.database.folder import StateFolder
     from hitl.call import Entry
-    from hitl.ports import Change, Clock, Unit
+    from hitl.ports import Change, Clock
 
 _log = logging.getLogger(__name__)
-#: Seconds from a line of the record with an event in `_GRANTS` to the writing of the mark. With this number, the mark
-#: is on disk within a second, even if writing is slow.
+#: When the audit record gets a line with an event in `_GRANTS`, the mark (`mark.py`) is written this many seconds
+#: later. So the mark is on disk within a second, even if writing is slow.
 _MARK_EVERY_S = 0.5
 #: The events that let a call run, and the event that records that the open calls of a restored older copy were ended.
 _GRANTS = frozenset({Event.ALLOWED, Event.APPROVED, Event.CLAIMED, Event.RELEASED, Event.ROLLED_BACK})
 
 
-class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, SqliteCredentials, SqliteTurns):
+class SqliteStore(
+    SqliteCalls,
+    SqliteChanges,
+    SqliteOutbox,
+    SqliteInbox,
+    SqliteConversations,
+    SqliteCredentials,
+    SqliteTurns,
+):
     """Stores calls in the database of a state folder. Use it on the event loop that opened it.
 
     `hitl.ports.Store` describes the methods. A read sees every write whose method has returned.
@@ -53,20 +62,18 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
 
     def __init__(self, writer: Writer, reader: sqlite3.Connection, clock: Clock, keys: Keyring, known: Known) -> None:
         super().__init__(writer, reader, clock, keys, known)
-        #: Functions that are called with each change that this process has written, when the change is on disk. They
-        #: may not block or raise.
-        self.committed: list[Callable[[Change], None]] = []
         self._mark: Mark | None = None
         self._marking: asyncio.Task[None] | None = None
         self._marks = asyncio.Lock()
+        self.follow(self._heard)
 
     @classmethod
-    async def open(cls, folder: StateFolder, clock: Clock, *, keep_events: timedelta = KEEP) -> Self:
+    async def open(cls, folder: StateFolder, clock: Clock, *, keep_events: timedelta = KEEP_EVENTS) -> Self:
         """Open the store of a locked folder. Update the schema, and make keys if the folder is new.
 
         Events of the inbox are deleted `keep_events` after they were handled or set aside, while nothing else is
-        written. Raises Unavailable if the database can't be used, if a newer version of this program made it, or if a
-        key is missing that made the MACs of the database or of a call that isn't over.
+        written. Raises Unavailable if the database can't be used, if a newer version of this program made it, or if the
+        key of a MAC in the database or of an open call is missing.
         """
         database = folder.database
         keys = Keyring(keyfile.load(folder.keys, given=folder.keys_given, database=database))
@@ -95,7 +102,7 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
         return Path(self._writer.database)
 
     async def close(self) -> None:
-        """Write the queued units and the mark, then close.
+        """Write the queued units and the mark (`mark.py`), then close.
 
         A write whose method has returned is on disk already. The writer's connection is closed last, because SQLite
         copies the log when the last connection is closed.
@@ -108,26 +115,13 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
         self._reader.close()
         await self._writer.close()
 
-    async def commit(self, unit: Unit) -> Change | None:
-        """Write the whole unit or nothing. Return its contents, or None if its condition doesn't hold.
-
-        The unit is on disk when the method returns, and the functions in `committed` have been called.
-        """
-        change = await super().commit(unit)
-        if change is None:
-            return None
-        if any(map(_lets_run, change.entries)):
-            self._moves_on()
-        for hear in self.committed:
-            hear(change)
-        return change
-
     async def keep_mark(self, path: Path) -> bool:
-        """Use this file for the mark from now on. Return whether the database is as new as the mark in the file.
+        """Use this file for the mark (`mark.py`) from now on. Return whether the database is as new as the mark in the
+        file.
 
         If the result is True, a new mark is written soon. If the database is older than the mark, it was restored from
         an older copy, and the caller must let none of its open calls run. The result is also False if lines of the
-        record are missing, or if the mark can't be read.
+        audit record are missing, or if the mark can't be read.
         """
         mark = Mark(path, self.keys)
         last, lines = self._read(sql.POSITION)[0]
@@ -139,16 +133,22 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
             self._moves_on()
         return current
 
-    def _moves_on(self) -> None:
-        if self._mark is not None and self._marking is None:
-            self._marking = asyncio.get_running_loop().create_task(self._put_mark())
+    def _heard(self, change: Change) -> None:
+        if any(map(_lets_run, change.entries)):
+            # After a restore the mark is ahead of the record, so `sayso audit verify` would report missing lines.
+            rolled_back = any(entry.event is Event.ROLLED_BACK for entry in change.entries)
+            self._moves_on(0 if rolled_back else _MARK_EVERY_S)
 
-    async def _put_mark(self) -> None:
-        """Wait, then write the mark, so that it is written at most twice a second.
+    def _moves_on(self, after_s: float = _MARK_EVERY_S) -> None:
+        if self._mark is not None and self._marking is None:
+            self._marking = asyncio.get_running_loop().create_task(self._put_mark(after_s))
+
+    async def _put_mark(self, after_s: float) -> None:
+        """Wait `after_s` seconds, then write the mark, so that calls cause at most two writes a second.
 
         If this fails, the failure is logged, and the next event in `_GRANTS` causes another attempt.
         """
-        await asyncio.sleep(_MARK_EVERY_S)
+        await asyncio.sleep(after_s)
         self._marking = None
         async with self._marks:
             await asyncio.to_thread(self._write_mark, *self._last())
@@ -161,7 +161,7 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
             _log.error("store.unmarked", {"path": str(self._mark and self._mark.path), "why": error.strerror})
 
     def _last(self) -> tuple[int, str]:
-        """Return position and hash of the last line of the record, or 0 and '' for an empty record."""
+        """Return position and hash of the last line of the audit record, or 0 and '' for an empty record."""
         found = self._read(sql.LAST)
         return (found[0][0], str(found[0][1])) if found else (0, "")
 
@@ -174,7 +174,7 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
         return frozenset(row[0] for row in self._read(sql.KEY_IDS))
 
     async def open_key_ids(self) -> frozenset[str]:
-        """Return the ids of the master keys that made the MACs of the calls that aren't over."""
+        """Return the ids of the master keys that made the MACs of the calls that haven't ended."""
         return frozenset(row[0] for row in self._read(sql.OPEN_KEY_IDS))
 
     async def keep_key_ids(self, ids: Iterable[str]) -> None:

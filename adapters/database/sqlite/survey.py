@@ -1,4 +1,4 @@
-"""Reads a database while the service may run, for `sayso doctor`, `history` and `audit`. Changes nothing.
+"""Reads a database while the service may run (`hitl.ports.Survey`). Changes nothing.
 
 The service's start doesn't import this module, because importing SQLModel takes longer than the start may take.
 """
@@ -11,18 +11,17 @@ import sqlite3
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
-from sqlalchemy import StaticPool, case, create_engine, func, true, type_coerce
+from sqlalchemy import StaticPool, case, create_engine, func, true
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.types import NullType
-from sqlmodel import Session, SQLModel, col, select
+from sqlmodel import Session, col, select
 
 from adapters.database.sqlite import schema
+from adapters.database.sqlite.examine import Examination
 from adapters.database.sqlite.failures import unavailable
+from adapters.database.sqlite.history import History
 from adapters.database.tables import DUE, WAITING, AuditRow, CallRow, CredentialRow, InboxRow, OutboxRow
-from adapters.database.wording import say
 from hitl.call import Event, PostKind
 from hitl.credentials import Scope
-from hitl.errors import Unavailable
 from hitl.proof.chain import data_of
 from hitl.times import micros, moment
 
@@ -32,16 +31,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Survey:
+class SqliteSurvey(History, Examination):
     """Answers questions about one state of a database. Every method raises Unavailable if the database is damaged."""
 
-    def __init__(self, session: Session, schema: str | None) -> None:
-        self.session = session
-        #: The revision of the schema, or None if Sayso didn't make the tables.
-        self.schema = schema
-
     def open_calls(self) -> Mapping[str, int]:
-        """Count the calls that aren't over, by their state."""
+        """Count the calls that haven't ended, by their state."""
         counted = select(CallRow.state, func.count()).where(DUE).group_by(CallRow.state)
         return dict(self.session.exec(counted).all())
 
@@ -63,8 +57,8 @@ class Survey:
         """Return the number of unsent messages, and the time since which people wait for the oldest message, or None.
 
         People wait for a new card since the call was made. They wait for any other message since the call was decided
-        or has ended. Refreshes of pending calls' cards are included in the number, but not in the time, because nobody
-        waits for them.
+        or has ended. The number includes refreshes of pending calls' cards. The time doesn't, because nobody waits for
+        a refresh.
         """
         count = self.session.exec(select(func.count()).select_from(OutboxRow)).one()
         ended = func.coalesce(CallRow.finished_at, CallRow.decided_at)
@@ -101,17 +95,17 @@ class Survey:
         return set(self.session.exec(select(CredentialRow.name)).all())
 
     def revoked_tokens(self) -> set[str]:
-        """Return the names of the tokens that were revoked according to the record."""
+        """Return the names of the tokens that were revoked according to the audit record."""
         event = Event.CREDENTIAL_REVOKED.value
         lines = self.session.exec(select(AuditRow.data).where(AuditRow.ref == "", AuditRow.event == event)).all()
         return {str(data_of(line).get("name")) for line in lines}
 
     def newest_position(self) -> int:
-        """Return the position of the newest line of the record, or 0 for an empty record."""
+        """Return the position of the newest line of the audit record, or 0 for an empty record."""
         return self.session.exec(select(func.max(AuditRow.id))).one() or 0
 
     def latest_lines(self, limit: int) -> Sequence[tuple[datetime, str]]:
-        """Return the time and the data (JSON) of the latest lines of the record, the latest first.
+        """Return the time and the data (JSON) of the latest lines of the audit record, the latest first.
 
         Lines without a time are left out.
         """
@@ -119,40 +113,17 @@ class Survey:
         return [(moment(at), str(data)) for at, data in found if isinstance(at, int)]
 
     def latest(self, event: Event, after: int) -> Mapping[str, Any]:
-        """Return the data of the latest line with this event and the ref '', or {} without such a line.
+        """Return the data of the latest line about the service itself (with the ref '') that has this event, or {}.
 
-        Only lines after the position `after` of the record count.
+        Only lines after the position `after` of the audit record are searched.
         """
         lines = select(AuditRow.data).where(AuditRow.ref == "", AuditRow.event == event.value, col(AuditRow.id) > after)
         found = self.session.exec(lines.order_by(col(AuditRow.id).desc()).limit(1)).first()
         return data_of(found) if found else {}
 
-    def must_be_current(self, database: Path) -> None:
-        """Raise Unavailable if the database doesn't have the newest schema.
-
-        The error's message names the next step.
-        """
-        if self.schema == schema.REVISIONS[-1]:
-            return
-        if self.schema is None or self.schema in schema.REVISIONS:
-            raise Unavailable(say("database.older", path=database))
-        raise Unavailable(say("database.newer", path=database, schema=self.schema, newest=schema.REVISIONS[-1]))
-
-    def stored(
-        self, table: str, names: tuple[str, ...], order: tuple[str, ...], *where: Any, newest_first: bool = False
-    ) -> Iterator[Sequence[Any]]:
-        """Yield the rows of a table that meet all conditions in `where`, with the values exactly as SQLite stores them.
-
-        SQLAlchemy's column types would convert the values, and would fail if somebody wrote a wrong value by hand.
-        """
-        columns = SQLModel.metadata.tables[table].c
-        asked: Any = select(*(type_coerce(columns[name], NullType()) for name in names)).where(*where)
-        places = [columns[name].desc() if newest_first else columns[name] for name in order]
-        yield from self.session.exec(asked.order_by(*places))
-
 
 @contextmanager
-def surveyed(database: Path) -> Iterator[Survey]:
+def surveyed(database: Path) -> Iterator[SqliteSurvey]:
     """Yield the survey of a database. Raises Unavailable, also inside the `with` block, if it can't be read."""
     try:
         address = f"{database.absolute().as_uri()}?mode=ro"
@@ -161,7 +132,7 @@ def surveyed(database: Path) -> Iterator[Survey]:
             engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
             with Session(engine) as session:
                 session.connection().exec_driver_sql("BEGIN")
-                yield Survey(session, revision)
+                yield SqliteSurvey(session, revision, str(database))
     except sqlite3.Error as error:
         raise unavailable(error, str(database)) from error
     except DBAPIError as error:

@@ -53,7 +53,7 @@ class SqliteTurns(Part):
         return next(iter(self._turns(sql.LAST_TURN, place)), None)
 
     def _turns(self, statement: str, *values: object) -> list[KeptTurn]:
-        """Return the turns in the rows of this statement. Rows whose MACs don't hold are left out."""
+        """Return the turns in the rows of this statement. Rows whose MACs are wrong are left out."""
         found = [turn_of(*row) for row in self._read(statement, *values)]
         return [turn for turn in found if intact("turn", turn.id, seals.turn_holds(self.keys, turn))]
 

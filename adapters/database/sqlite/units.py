@@ -111,7 +111,10 @@ def _read_end(connection: sqlite3.Connection, ref: str) -> End:
 
 
 def _begin(connection: sqlite3.Connection, call: Call, entries: Sequence[Entry]) -> Sequence[Entry]:
-    """Insert a new call. Return its entries for the record, of which the first has a salted hash of the arguments."""
+    """Insert a new call, and return its entries for the audit record.
+
+    The first entry has a salted hash of the arguments.
+    """
     salt, args = secrets.token_bytes(_SALT_BYTES), rows.args_of(call)
     try:
         connection.execute(sql.INSERT_CALL, (*rows.fixed_values(call), *rows.mutable_values(call), salt, args))

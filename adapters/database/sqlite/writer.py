@@ -1,9 +1,10 @@
-"""The one writer of the database. It commits units in groups, and answers only after the data is on disk.
+"""The one writer of the database. It commits units (`hitl.ports.Unit`) in groups, and answers only after the data is on
+disk.
 
 The units that arrive during the commit of a group form the next group. The writer never waits to fill a group. The
 statements of a group run on the event loop's thread. The COMMIT of the group must wait for the disk. If the disk is
 quick, the COMMIT runs on the loop's thread too, because the way to another thread and back takes as long as a quick
-disk. If the disk is slow, the COMMIT runs on a worker thread, and the loop goes on (`commit_speed.py` measures both).
+disk. If the disk is slow, the COMMIT runs on a worker thread, and the loop continues (`commit_speed.py` measures both).
 The same connection copies the log into the database on the worker thread, after a number of units, or when nothing was
 written for a while (`log.py` explains why no other connection may do this).
 
@@ -34,8 +35,10 @@ from adapters.database.sqlite.commit_speed import Pace
 from adapters.database.sqlite.failures import is_locked, spoils, unavailable
 from adapters.database.sqlite.log import COPY_UNITS, Log
 from adapters.database.wording import say
+from hitl.changes import Listeners
 from hitl.errors import Unavailable
 from hitl.faults import reach
+from hitl.ports import Change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,8 +60,8 @@ _SETTINGS = (
     "PRAGMA busy_timeout=0",
 )
 
-#: A group has at most this many units besides new calls. Writing a larger group would block the event loop for more
-#: than 2 ms.
+#: A group has at most this many units (writes) besides new calls. Writing a larger group would block the event loop for
+#: more than 2 ms.
 LARGEST_GROUP = 256
 #: Seconds that a unit waits while another program locks the database.
 LOCK_WAIT_S = 5.0
@@ -136,6 +139,8 @@ class Writer:
         self._prune = prune
         self._prune_at = 0.0
         self._known = known or Known(())
+        #: Get the change of each unit when it is on disk, before the caller of `submit` gets it.
+        self.listeners = Listeners()
 
     def submit(self, work: Callable[[sqlite3.Connection, datetime], T], *, new: bool = False) -> asyncio.Future[T]:
         """Queue a unit of work. The future gets the result of `work` when the unit's writes are on disk.
@@ -212,7 +217,7 @@ class Writer:
     def _beside(self, work: Callable[[], T], then: Callable[[T], None]) -> None:
         """Run `work` on the worker thread, then call `then` with its value on the event loop's thread.
 
-        Nothing else may use the connection in the meantime.
+        Nothing else may use the connection meanwhile.
         """
         self._away = True
 
@@ -229,7 +234,7 @@ class Writer:
         self._connection.execute("BEGIN IMMEDIATE")
 
     def _waits_for(self, error: Exception) -> bool:
-        """Return whether the group will be tried again soon, because another program locks the database at present."""
+        """Return whether the group will be tried again soon, because another program has locked the database."""
         now = self._loop.time()
         since = self._locked_since = self._locked_since or now
         if not is_locked(error) or now - since > self._lock_wait_s:
@@ -320,7 +325,10 @@ class Writer:
             self._known.undone()
             _log.error("store.failed", {"error": str(failure), "units": len(group)})
         for unit in group:
-            self._answer(unit, unit.error or failure)
+            error = unit.error or failure
+            if error is None and isinstance(unit.value, Change):
+                self.listeners.tell(unit.value)
+            self._answer(unit, error)
         if self._log.units >= COPY_UNITS:
             self._beside(self._log.copy, self._next)
         else:
@@ -340,8 +348,8 @@ class Writer:
     def _when_idle(self, groups: int) -> None:
         """Delete old rows if the last search for old rows was long ago.
 
-        Otherwise copy the log if nothing was committed since the number of committed groups was `groups`. Otherwise
-        check again later.
+        Otherwise, if no group was committed meanwhile, copy the log. In this case, the number of committed groups is
+        still `groups`. If a group was committed, check again later.
         """
         self._look = None
         if self._busy:

@@ -149,7 +149,10 @@ def _pivot(new: str, old: str) -> None:
 
 
 def _change_mount(target: str, attributes: int, *, recursive: bool = True) -> None:
-    """Add attributes to a mount. The mount keeps its others. A remount would remove some, which users may not do."""
+    """Add attributes to a mount.
+
+    The mount keeps its other attributes. A remount would remove some of them, which the kernel doesn't let users do.
+    """
     how = struct.pack("QQQQ", attributes, 0, 0, 0)
     flags = _RECURSIVE if recursive else 0
     system.call(_MOUNT_SETATTR, _AT_FDCWD, os.fsencode(target), flags, how, len(how))

@@ -163,7 +163,9 @@ class Answers:
 
 
 def _aims(name: str, args: Sequence[int]) -> tuple[int | None, int, bool]:
-    """Return what a system call names: a folder's descriptor or None, a path's address, and whether to follow links."""
+    """Return the file that a system call names: a folder's descriptor or None, a path's address, and whether to follow
+    links.
+    """
     at_folder = name in {"fchmodat", "fchmodat2", "fchownat", "futimesat", "utimensat"}
     flags = {"fchmodat2": 3, "utimensat": 3, "fchownat": 4}.get(name)
     follow = not name.startswith("l") and not (flags is not None and args[flags] & _NO_FOLLOW)
@@ -178,8 +180,8 @@ def _mode(asked: Notification, at: int) -> Callable[[str], None]:
 def _owner(asked: Notification, at: int) -> Callable[[str], None]:
     """Return a function that gets a file's path and changes the file's group.
 
-    The new group must be one that the user is in. The kernel lets an owner make this change, and no change of the
-    owner. The function checks this itself, because the keeper may run as root, and root may make any change.
+    The new group must be one that the user is in. The kernel lets a file's owner change the group, but not the owner.
+    The function checks this itself, because the keeper may run as root, and root may make any change.
     """
     uid, gid = (value & _UNCHANGED for value in asked.args[at : at + 2])
 
@@ -196,7 +198,7 @@ def _owner(asked: Notification, at: int) -> Callable[[str], None]:
 def _times(asked: Notification, at: int, shape: str, factor: int) -> Callable[[str], None]:
     """Return a function that gets a file's path and sets the file's two times, of access and of change.
 
-    If the system call has no pointer to times, the function sets the present time.
+    If the system call has no pointer to times, the function sets the current time.
 
     `shape` describes the numbers at the pointer: seconds and a fraction for each time, or only seconds for each time.
     `factor` is the nanoseconds in one unit of the fraction.
@@ -218,7 +220,8 @@ def _times(asked: Notification, at: int, shape: str, factor: int) -> Callable[[s
 def _time(seconds: int, part: int, factor: int, old: int) -> int:
     """Return one time in nanoseconds.
 
-    In utimensat (factor 1), `part` may also mean the present time, or that the time stays: the result is then `old`.
+    In utimensat (factor 1), `part` may also be one of two signs instead of a fraction. One means the current time. The
+    other means that the file keeps its time: the result is then `old`.
     """
     if factor == 1 and part in {_NOW, _OMIT}:
         return time.time_ns() if part == _NOW else old

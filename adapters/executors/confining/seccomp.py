@@ -45,8 +45,8 @@ class Numbers(NamedTuple):
     #: position is None if the system call always uses the mode, and not only for a new file.
     modes: dict[int, tuple[int, int | None]]
     #: System calls that the filter reports as not implemented: those that use memory without counting against a bound,
-    #: I/O that bypasses filters, and those whose arguments a filter can't read. Programs manage without them, as on an
-    #: older kernel.
+    #: I/O that bypasses filters, and those whose arguments a filter can't read. Programs work without these system
+    #: calls, as on an older kernel.
     absent: tuple[int, ...]
     clone: int
     #: System calls that make or enter namespaces.
@@ -166,7 +166,9 @@ def alone(*, answered: bool) -> bytes:
 
 
 def load(program: bytes, flags: int = 0) -> int:
-    """Install a filter in this process for good. If the flags ask for a listener, return the listener's descriptor."""
+    """Install a filter in this process. It can't be removed. If the flags ask for a listener, return the listener's
+    descriptor.
+    """
     kept = ctypes.create_string_buffer(program)
     header = struct.pack("H6xQ", len(program) // 8, ctypes.addressof(kept))
     return system.call(numbers().seccomp, _SET_MODE_FILTER, flags, header)

@@ -48,7 +48,7 @@ WAYS = ("bubblewrap", "namespace", "landlock")
 _AWAITED = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD}
 #: Seconds between two checks of the command's use of resources.
 _LOOK_S = 0.2
-#: The names of the helper processes around a confined command. After SIGTERM they would kill the command at once.
+#: The names of the helper processes around a confined command. After SIGTERM they would kill the command immediately.
 _AROUND = frozenset({"bwrap", system.AROUND})
 
 
@@ -185,8 +185,8 @@ class _Keeping:
 def _signal_all(number: int) -> None:
     """Send a signal to every descendant.
 
-    The helper processes around the command get only SIGKILL. If they got SIGTERM, they would kill the command at once,
-    and the command would have no time to clean up.
+    The helper processes around the command get only SIGKILL. If they got SIGTERM, they would kill the command
+    immediately, and the command would have no time to clean up.
     """
     for pid, name in _descendants():
         if number == signal.SIGKILL or name not in _AROUND:

@@ -97,7 +97,7 @@ def _reason(answer: object) -> str:
 def guarded() -> None:
     """Run `main`. If it raises, end with the status that blocks the tool.
 
-    Exit at once, so that nothing changes the status.
+    Exit immediately, so that nothing changes the status.
     """
     try:
         status = main(sys.argv[1:])

@@ -32,7 +32,8 @@ _SHORTEST_S, _LONGEST_S = 5, 7 * 24 * 3600
 
 #: The event with which `installing.py` checks an installed hook. Hosts don't send it, and it asks nobody.
 PROBE = {"sayso": "probe"}
-#: The key in the answer to PROBE. Its value has a code and a reason: the code is REACHED, or that of the ClientError.
+#: The key in the answer to PROBE. Its value has a code and a reason: the code is REACHED, or the code of the
+#: ClientError.
 PROBED, REACHED = "sayso", "reached"
 #: The seconds in which the service must answer the check.
 _PROBE_S = 10
@@ -52,11 +53,12 @@ class _UnreadError(Exception):
 class Hook:
     """Answers one event of a host.
 
-    `connect` opens a connection to the service. `patience_s` is the time for the answer in seconds. This time must end
-    before the host's own deadline. With `defers`, a call that is still pending at the end of this time is deferred, if
-    the host can defer calls; otherwise it is withdrawn. `readers` are the file descriptors at whose other ends the
-    answer is read. If one of these ends is closed, the host or the shell around the hook has ended: then the call is
-    withdrawn at once, unless the hook defers calls.
+    - `connect` opens a connection to the service.
+    - `patience_s` is the time for the answer in seconds. This time must end before the host's own deadline.
+    - `defers` is for a call that is still pending at the end of this time. With `defers`, the call is deferred, if the
+      host can defer calls. Otherwise the call is withdrawn.
+    - `readers` are the file descriptors at whose other ends the answer is read. If one of these ends is closed, the
+      host or the shell around the hook has ended. Then the call is withdrawn immediately, unless the hook defers calls.
     """
 
     def __init__(

@@ -19,7 +19,7 @@ PROGRAM, TRIED = "codex", (0, 171, 0)
 FILE = ".codex/config.toml"
 MANAGED = "/etc/codex/requirements.toml"
 MOVED = (("CODEX_HOME", "config.toml"),)
-#: Each of these switched a trusted hook of the user's own settings off (tried with 0.171.0).
+#: Each of these settings switched off a trusted hook of the user's own settings (tried with 0.171.0).
 OVER = (
     (MANAGED, "features.hooks", False),
     (MANAGED, "features.codex_hooks", False),
@@ -32,7 +32,8 @@ THEN = "hook.then.codex"
 #: The key of the sentence after an installation in the managed settings: Codex trusts the hooks there.
 THEN_MANAGED = "hook.then.codex.managed"
 _BEGIN, _END = "# sayso: begin\n", "# sayso: end\n"
-#: The end of the line that keeps users from switching hooks off. Codex never writes into the managed settings.
+#: The comment that marks our line in the managed settings, with which users can't switch hooks off. A removal finds the
+#: line by this comment. Codex keeps the comment, because it never writes into the managed settings.
 _PIN = "  # sayso: nobody can switch hooks off\n"
 #: The number of tables that install our hook.
 _TABLES = 2
@@ -104,7 +105,7 @@ def take(text: str) -> str:
 def pinned(text: str) -> str:
     """Return the managed settings with `features.hooks = true`, or as they are if they name `features.hooks`.
 
-    Without this line, `-c features.hooks=false` and the user's settings switch managed hooks off. Raises ValueError for
+    Without this line, `-c features.hooks=false` and the user's settings switch off managed hooks. Raises ValueError for
     broken TOML, and if the line can't be added.
     """
     import re
@@ -115,7 +116,7 @@ def pinned(text: str) -> str:
     within = re.sub(r"(?m)^[ \t]*\[features\].*\n", rf"\g<0>hooks = true{_PIN}", text, count=1)
     found = within if within != text else f"features.hooks = true{_PIN}{text}"
     if tomllib.loads(found)["features"].get("hooks") is not True:
-        raise ValueError("[features] can't be found")  # It was part of a text of several lines.
+        raise ValueError("[features] can't be found")  # The found line was inside a text of several lines.
     return found
 
 

@@ -57,7 +57,7 @@ def unjudged(event: Mapping[str, Any]) -> dict[str, Any]:
 def put(text: str, command: str, wait_s: int) -> str:
     """Return the settings with our hook. Its time limit is in milliseconds.
 
-    A project could switch a hook off by its name, so ours gets a name that nobody can guess.
+    A project could switch off a hook by its name, so our hook gets a name that nobody can guess.
     """
     from secrets import token_hex
 

@@ -1,8 +1,8 @@
-"""Finds out who could switch an installed hook off: who can change its settings, its Python or its packages.
+"""Finds out who could switch off an installed hook: who can change its settings, its Python or its packages.
 
 A user can change a file that they may write or own, and a file in a folder where they may put another file in its
-place. So every folder on the way to a file counts, and every link. The rights come from mode bits. Access control lists
-count only for the user who runs this check.
+place. So every folder and every link on the way to a file is checked. The rights come from mode bits. Access control
+lists are checked only for the user who runs this check.
 """
 
 from __future__ import annotations
@@ -34,10 +34,12 @@ print(json.dumps([own, sys.executable, os.path.join(sys.prefix, "pyvenv.cfg"), *
 
 
 def weak_points(hook: Sequence[str], files: Iterable[Path], users: Iterable[int], way: str) -> list[tuple[str, str]]:
-    """Return a state and a sentence for each user, and for everybody, who could switch the hook off.
+    """Return a state and a sentence for each user, and for everybody, who could switch off the hook.
 
-    `hook` is the hook's command, and the files that it names count too. `files` are the files that install it. `users`
-    are the ids of the users as whom agents run. `way` is the sentence that says how to keep them out.
+    - `hook` is the hook's command. The files that it names are checked too.
+    - `files` are the files that install the hook.
+    - `users` are the ids of the users as whom agents run.
+    - `way` is the sentence that says how to keep these users out.
 
     The state is `red` if the service runs as another user, because the hook is then the weak point. It is `yellow` if
     the service runs as the agent's own user, or on another machine: such an agent could change more than the hook.
@@ -86,7 +88,7 @@ def _changeable(walks: Sequence[Sequence[Path]], user: int | None) -> set[Path]:
     """Return the files and folders by which the user can change the last path of a walk.
 
     A walk is the list of files, folders and links on the way to its last path (`_steps`). If that path is a folder,
-    everything below it counts. If `user` is None, the result is for every user of the machine.
+    everything below it is included. If `user` is None, the result is for every user of the machine.
     """
     # Most walks lead through the same folders, so each step is examined only once.
     found = {step.parent for step in {step for walk in walks for step in walk} if _replaceable(step, user)}

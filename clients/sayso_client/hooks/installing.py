@@ -83,8 +83,8 @@ class Host(Protocol):
 class Pluggable(Host, Protocol):
     """A host that has plugins instead of hooks. Its settings name our plugin, which is in the same folder.
 
-    So the plugin is still there if the hook's Python is deleted, and blocks every tool. A host that doesn't find a
-    plugin runs the tools.
+    A host that doesn't find a plugin runs the tools. Our plugin is in the folder of the settings, so it is still there
+    if the hook's Python is deleted. It then blocks every tool.
     """
 
     #: The path of the plugin's program, from the folder of the settings. The path contains MARK.
@@ -112,7 +112,7 @@ class Skipping(Protocol):
 
 @runtime_checkable
 class Pinning(Protocol):
-    """A host whose users could switch the hooks of the managed settings off, without a line that forbids it."""
+    """A host whose users could switch off the hooks of the managed settings, if no line there forbids it."""
 
     def pinned(self, text: str) -> str:
         """Return the managed settings with this line. Raises ValueError if it can't be added."""

@@ -33,7 +33,7 @@ THEN = "hook.then.openclaw"
 #: The folder of the plugin in the folder of the settings, and the path of its program.
 _FOLDER = "sayso_client.hooks"
 BESIDE = f"{_FOLDER}/index.js"
-#: The ends of the plugin's path in the settings: now, and as an earlier version wrote them.
+#: The ends of the plugin's path in the settings: as this version writes them, and as an earlier version wrote them.
 _PLACES = (f"/{_FOLDER}", "/sayso_client/hooks/openclaw_plugin")
 #: The name of the plugin in OpenClaw's settings.
 _ID = "sayso"
@@ -141,7 +141,7 @@ def off(text: str) -> str | None:
 
 
 def _is_ours(path: str) -> bool:
-    """Return whether a path leads to our plugin, beside these settings or elsewhere."""
+    """Return whether a path leads to our plugin, next to these settings or elsewhere."""
     return f"/{path}".rstrip("/").endswith(_PLACES)
 
 

@@ -131,7 +131,9 @@ def off(text: str) -> str | None:
 
 
 def _asking(permission: Any) -> Any:
-    """Return a `permission` that asks about everything except what was denied. The last matching pattern counts."""
+    """Return a `permission` that asks about everything except what was denied. OpenCode applies the last pattern that
+    matches.
+    """
     if isinstance(permission, dict):
         found = {name: _asking(rule) for name, rule in permission.items()}
         return found if "*" in found else {"*": _ASK, **found}

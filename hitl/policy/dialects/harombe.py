@@ -337,7 +337,7 @@ def _condition(place: _Place, condition: Any) -> list[dict[str, Any]]:
 
 
 def _wrong_value(condition: dict[str, Any]) -> str | None:
-    """Return what is wrong with the values of a condition, in words, or None."""
+    """Return the fault in the values of a condition, in words, or None."""
     members = condition.get("in", [None])
     if not isinstance(members, list) or not members:
         return say("harombe.in")

@@ -36,9 +36,11 @@ Judge = Callable[[Any], int]
 class ConditionUse:
     """The use for which a condition is compiled.
 
-    ``loosen`` says that the condition loosens; otherwise it tightens. ``negated`` says that the condition is inside a
-    ``not``. ``textual`` says that the condition compares values by their text, as contenox does. ``rating`` says that
-    the condition's rule sets a risk, and ``asking`` that this rule asks a person.
+    - ``loosen`` says that the condition loosens; otherwise it tightens.
+    - ``negated`` says that the condition is inside a ``not``.
+    - ``textual`` says that the condition compares values by their text, as contenox does.
+    - ``rating`` says that the condition's rule sets a risk.
+    - ``asking`` says that the condition's rule asks a person.
     """
 
     loosen: bool
@@ -136,10 +138,10 @@ class ListElement:
 
 
 def every(items: Iterable[Any], judge: Judge, use: ConditionUse, scope: CallScope, cost: int = 1) -> int:
-    """Return one answer for several values: with ``use.loosen``, YES only if every answer is YES, else YES if one is
-    YES.
+    """Return one answer for several values: the lowest answer with ``use.loosen``, else the highest.
 
-    Return ``use.missing`` if there are no values. Return UNSURE if they cost more than the rest of the call's budget.
+    Return ``use.missing`` if there are no values. Return UNSURE if testing the values would cost more than is left of
+    the call's budget.
     """
     enough, result = (NO, YES) if use.loosen else (YES, NO)
     empty = True
@@ -155,7 +157,9 @@ def every(items: Iterable[Any], judge: Judge, use: ConditionUse, scope: CallScop
 
 
 def scoped(key: str, of: Callable[[CallScope], Judge], use: ConditionUse, cost: int = 1) -> Test:
-    """Return a test like that of ``over_values``. ``of`` makes the judge for a call. Testing a value costs ``cost``."""
+    """Return a test like that of ``over_values``. ``of`` makes the judge for a call. ``cost`` is the cost of testing a
+    value, in units of the call's budget.
+    """
     if key == ANYWHERE:
         anything = replace(use, rating=True, negated=False)
         return lambda scope: every(scope.leaves(), of(scope), anything, scope, cost)
@@ -205,11 +209,12 @@ class Operator:
     #: The values that the operator takes: in words for messages (``takes``), and as JSON Schema (``schema``).
     takes: str
     schema: Mapping[str, Any] = field(default_factory=lambda: TEXTS)
-    #: ``keyed`` says whether the condition has a key, and ``one_argument`` whether the key must name a single argument.
+    #: ``keyed`` says whether the condition has a key. ``one_argument`` says whether the key must name a single
+    #: argument.
     keyed: bool = True
     one_argument: bool = False
-    #: ``valued`` says whether the condition needs a value, and ``matches`` whether it may have ``match``. With the
-    #: entry ``match: substring``, a name in the value matches a part of a tool's name.
+    #: ``valued`` says whether the condition needs a value. ``matches`` says whether the condition may have the entry
+    #: ``match``. With ``match: substring``, a name in the value matches every tool whose name contains it.
     valued: bool = True
     matches: bool = False
     #: The ``check`` for documents of contenox, or None if contenox doesn't have the operator.

@@ -26,8 +26,8 @@ ROLE: Final = "@"
 #: The work that a policy may spend on one call, in units: judging a short value takes one unit. When this budget is
 #: used up, conditions answer UNSURE.
 MAX_WORK = 6_000
-#: At most this many words of a list, or characters of a text, are passed to the parser of commands. The parser has
-#: lower limits of its own.
+#: At most this many words of a list, or characters of a text, are passed to the parser of commands. The parser itself
+#: has lower limits.
 MAX_TOKENS: Final = 8_192
 #: The tool group and the tool whose entry in the table of tools applies to a command that the caller runs itself.
 _SHELL: Final = ("", "bash")
@@ -46,7 +46,7 @@ def disputed(call: PolicyCall) -> bool:
     allow the call.
 
     There are two cases. First, the table says that the tool only reads, but the tool's MCP hints say that it changes
-    something. A missing hint doesn't count. Second, an MCP server that isn't in the table uses the name of a coding
+    something. A missing hint changes nothing. Second, an MCP server that isn't in the table uses the name of a coding
     agent's tool. The server may do anything under that name.
     """
     hints, known = call.annotations, shape_of(call)

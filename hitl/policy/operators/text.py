@@ -65,8 +65,8 @@ def _build_matches(condition: Condition, use: ConditionUse) -> Test:
 
 
 def pattern_set(patterns: Sequence[str]) -> Callable[[str], list[int] | None]:
-    """Return a function that searches a text for several RE2 patterns at once. It returns the indexes of the found
-    patterns.
+    """Return a function that searches a text for several RE2 patterns together, and returns the indexes of the patterns
+    that it finds.
 
     The search is faster than an ordinary RE2 search, even for a single pattern.
     """

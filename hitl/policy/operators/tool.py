@@ -28,7 +28,7 @@ def _build_destructive(condition: Condition, use: ConditionUse) -> Test:
 #: The ways to compare a tool's name with the names in a condition: the whole name (the default), or a part of it.
 MATCHES = ("exact", "substring")
 
-# The value that counts for each hint that a tool doesn't give (MCP 2026-07-28, tool annotations).
+# The value that is used for a hint that a tool doesn't give (MCP 2026-07-28, tool annotations).
 HINTS: Mapping[str, bool] = {
     "readOnlyHint": False,
     "destructiveHint": True,
@@ -38,7 +38,7 @@ HINTS: Mapping[str, bool] = {
 
 
 def hint(call: PolicyCall, name: str) -> tuple[bool, bool]:
-    """Return a tool's hint as its server claims it, and the value that counts for allowing a call.
+    """Return a tool's hint as its server claims it, and the value that is used if a rule allows calls.
 
     For a trusted server, both values are the claim. For an untrusted server, the second value is the worst one, so that
     the claim alone can't allow a call.

@@ -36,9 +36,12 @@ def program_name(step: Step) -> str:
 class ParsedArguments:
     """The words of one command, parsed by the table of its program.
 
-    ``given`` maps each option to its value or None. ``values`` are the values of options with their kinds, and
-    ``operands`` the other words with their kinds. ``rest`` are the words from the sub-command on. ``ended`` says that a
-    ``--`` ends the options, and ``before_end`` counts the operands before the ``--``.
+    - ``given`` maps each option to its value or None.
+    - ``values`` are the values of options with their kinds.
+    - ``operands`` are the other words with their kinds.
+    - ``rest`` are the words from the sub-command on.
+    - ``ended`` says that a ``--`` ends the options.
+    - ``before_end`` counts the operands before the ``--``.
     """
 
     program: Program
@@ -70,7 +73,8 @@ class ParsedArguments:
         return self.program.path[0] not in _STAYS
 
     def only(self) -> tuple[str, ...]:
-        """Return the patterns of base names to which options limit a search of folders, or () without such a limit.
+        """Return the patterns of base names to which options limit a search of folders, or () if no option limits the
+        search.
 
         With ``--exclude`` or a pattern with a slash, patterns of base names can't describe the search, so the result is
         ().

@@ -37,8 +37,10 @@ def may_expand(text: str) -> bool:
 
 
 def template(text: str) -> str:
-    """Return unquoted text without its backslashes. ``OPEN``, ``COMMA`` and ``CLOSE`` replace the braces and commas
-    without a backslash, which a shell may expand.
+    """Return unquoted text with ``OPEN``, ``COMMA`` and ``CLOSE`` in place of the braces and commas that a shell may
+    expand.
+
+    Those are the braces and commas that no backslash escapes. The result has no backslashes.
     """
     if "\\" not in text:
         return text.translate(_MARKED)

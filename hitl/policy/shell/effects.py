@@ -25,8 +25,10 @@ _MOST_KEPT = 8_192
 class Effects:
     """The effects of a line.
 
-    ``does`` are the kinds of effects, such as `read`. ``says`` describes the strongest effect. It completes the
-    sentence "The command ...". ``uses`` are the paths that the line uses, and ``programs`` the programs that it runs.
+    - ``does`` are the kinds of effects, such as `read`.
+    - ``says`` describes the strongest effect. It completes the sentence "The command ...".
+    - ``uses`` are the paths that the line uses.
+    - ``programs`` are the programs that the line runs.
     """
 
     does: frozenset[str]

@@ -53,7 +53,7 @@ class WordReader:
         parts = [
             self.value(child)
             for child, following in zip(children, [*children[1:], None], strict=True)
-            # the $ of $"...", a translated string, is no part of the word
+            # the $ of $"...", a translated string, isn't a part of the word
             if child.type != "$" or following is None or following.type != "string"
         ]
         known = [part for part in parts if part is not None]

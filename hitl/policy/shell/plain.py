@@ -48,7 +48,7 @@ _TESTING = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
 _PLAIN_NUMBER = re.compile(r"-?\d+|-[a-z]{2}|[()!]|&&|\|\|", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _SPLITS = re.compile(r"[|&;<>()\n]")
-#: Variables that zsh ties to others: setting `path` also sets PATH (zshparam(1)).
+#: Variables that zsh ties to other variables: setting `path` also sets PATH (zshparam(1)).
 _TIED = names(
     "path fpath cdpath mailpath manpath module_path infopath psvar fignore watch signals argv status prompt options "
     "commands functions aliases parameters"

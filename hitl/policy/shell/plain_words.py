@@ -43,10 +43,11 @@ class NotPlain(Exception):
 class Below:
     """The names of files below the folders ``roots``, as ``find`` prints them.
 
-    ``only`` are patterns of their base names, or () for any name. ``split`` says that the program that reads these
-    names (xargs) splits or changes a name with a blank, a quote or a backslash. ``bare`` says that a name may begin
-    with a dash, because no folder comes before it. If ``shown`` isn't None, hidden files are left out, except those
-    that match its patterns.
+    - ``only`` are patterns of their base names, or () for any name.
+    - ``split`` says that the program that reads these names (xargs) splits or changes a name with a blank, a quote or a
+      backslash.
+    - ``bare`` says that a name may begin with a dash, because no folder comes before it.
+    - ``shown``: if it isn't None, hidden files are left out, except those that match its patterns.
     """
 
     roots: tuple[str, ...]
@@ -64,7 +65,7 @@ class ShellWord:
     text: str | None
     #: Whether the text is an unquoted pattern of file names.
     wild: bool = False
-    #: Whether the word may become any number of words when the line runs, even options.
+    #: Whether the word may become any number of words when the line runs. Some of these words may be options.
     loose: bool = False
     #: The beginning of the text, if the text is unknown but begins with known parts.
     prefix: str = ""

@@ -40,9 +40,11 @@ class SimpleCommand:
 class ShellReading:
     """The commands of a line, the doubts about the line, and the substitutions and redirections that conditions test.
 
-    ``hidden`` says that a program may run that is not in ``commands``. ``doubts`` are the reasons why the effect of the
-    line is uncertain, for example a program that runs other code, such as an interpreter. ``substitution`` says that
-    the line holds a substitution. ``writes`` are its output redirections: operator and target.
+    - ``hidden`` says that a program may run that is not in ``commands``.
+    - ``doubts`` are the reasons why the effect of the line is uncertain, for example a program that runs other code,
+      such as an interpreter.
+    - ``substitution`` says that the line holds a substitution.
+    - ``writes`` are its output redirections: operator and target.
 
     ``work`` counts the units spent so far; when the budget is used up (module ``work``), the rest of the line is
     skipped. A line may hold other shell texts, such as TEXT in ``bash -c TEXT``. ``tree`` is the syntax tree of the
@@ -117,7 +119,9 @@ class PayloadReader(Protocol):
         """Parse a shell text that a command would run. ``positional`` are its parameters from ``$0`` on."""
 
     def nested(self, command: Words, origin: Node | None, *, guessed: bool = False) -> None:
-        """Record a command that is an argument of another command. ``guessed`` says that it may be no command."""
+        """Record a command that is an argument of another command. ``guessed`` says that the words may not be a
+        command.
+        """
 
     def exactly(self, node: Node) -> list[str]:
         """Return a list with the text of a word, or [] if the text is known only when the line runs."""

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-# A function that returns the texts that a word may have: one if its value is certain, several if the line gives a
-# variable several values, none if the value is unknown.
+# A function that returns the texts that a word may have. The list has one text if the word's value is certain, and
+# several texts if the line gives a variable several values. It is empty if the value is unknown.
 Read = Callable[["Node"], list[str]]
 
 _REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})

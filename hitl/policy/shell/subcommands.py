@@ -40,7 +40,9 @@ class Positionals:
         return found
 
     def after(self, path: tuple[str, ...]) -> list[int]:
-        """Return the possible indexes of the first word after a path of sub-commands, or [] without such a path."""
+        """Return the possible indexes of the first word after a path of sub-commands, or [] if the command has no such
+        path.
+        """
         if not path:
             return [1]
         words, exact = self._words, self._program not in _SHORTENED

@@ -153,7 +153,7 @@ def _guess(reading: ShellReading, text: str) -> None:
 
 
 class LineReader(WordReader):
-    """Adds the commands of one shell text to a reading. A text inside it (``sh -c TEXT``) gets a reader of its own."""
+    """Adds the commands of one shell text to a reading. A text inside it (``sh -c TEXT``) gets a separate reader."""
 
     _source = b""
     _redirects = False
@@ -224,7 +224,9 @@ class LineReader(WordReader):
         read_into(self.reading, text, self.depth + 1, parameters)
 
     def nested(self, command: Words, origin: Node | None, *, guessed: bool = False) -> None:
-        """Record a command that is an argument of another command. ``guessed`` says that it may be no command."""
+        """Record a command that is an argument of another command. ``guessed`` says that the words may not be a
+        command.
+        """
         if not command or self.reading.exhausted(1):
             return
         if guessed:
@@ -288,7 +290,7 @@ class LineReader(WordReader):
         for word in _past_redirects(node, own=own) if self._redirects else ():
             self._append(found, inner, word, glued=False)
         if self._redirects and len(found) > 1 and (found[0] or "").isdigit():
-            del found[0]  # the number of a redirection, such as the 2 of `2>log cmd`, is no word
+            del found[0]  # the number of a redirection, such as the 2 of `2>log cmd`, isn't a word
         if found:
             unwrap.run(self, found, node)
             if None in found and unwrap.depends(found[0]):
@@ -464,7 +466,9 @@ def _quoted_delimiter(body: Node) -> bool:
 
 
 def _balanced(text: str) -> str:
-    """Return the part of a text before the parenthesis that closes an outer one, or the whole text without it."""
+    """Return the part of a text before the parenthesis that closes an outer parenthesis. Without such a parenthesis,
+    return the whole text.
+    """
     depth = 1
     for found in _PARENTHESES.finditer(text):
         depth += 1 if found.group() == "(" else -1

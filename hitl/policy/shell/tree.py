@@ -84,7 +84,8 @@ def ends_as_read(redirect: Node, source: bytes) -> bool:
     delimiter.
 
     Return False for any delimiter that isn't plain, because the parser and a shell disagree about quotes and
-    backslashes in it. Before the last delimiter of ``<<-``, the parser allows blanks, but a shell allows only tabs.
+    backslashes in it. After ``<<-``, the parser allows blanks before the delimiter that ends the here-document, but a
+    shell allows only tabs.
     """
     parts = {child.type: child for child in redirect.children}
     start, end = parts.get("heredoc_start"), parts.get("heredoc_end")

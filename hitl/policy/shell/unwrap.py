@@ -195,7 +195,10 @@ def _long_option(run: Run, word: str, following: Words) -> int:
 
 
 def _capsh(run: Run) -> None:
-    """Record what ``capsh`` runs: bash with the words after ``--``, or itself with the words after ``==``."""
+    """Record the command that ``capsh`` runs.
+
+    It is bash with the words after ``--``, or ``capsh`` itself with the words after ``==``.
+    """
     for at, word in enumerate(run.words[1:], start=1):
         if word is None or word.startswith("--shell"):
             run.hide("may start another shell")
@@ -208,7 +211,9 @@ def _capsh(run: Run) -> None:
 
 
 def _tmux(run: Run) -> None:
-    """Record what ``tmux`` runs. Most of its sub-commands run commands: in a window, or in a format (``#(CMD)``)."""
+    """Record the commands that ``tmux`` runs. Most of its sub-commands run commands: in a window, or in a format
+    (``#(CMD)``).
+    """
     _subcommand(run)
     name = next(iter(run.positionals.subcommands()[0]), None)
     several = any((word or ";").endswith(";") for word in run.words)
@@ -432,7 +437,9 @@ def _arguments(run: Run) -> None:
 
 
 def _compgen(run: Run) -> None:
-    """Record what ``compgen`` runs. Its option ``-W`` expands a list of words as a shell does, with substitutions."""
+    """Record the commands that ``compgen`` runs. Its option ``-W`` expands a list of words as a shell does, with
+    substitutions.
+    """
     _arguments(run)
     for word in run.words[1:]:
         if word is not None and ("$(" in word or "`" in word):
@@ -440,7 +447,7 @@ def _compgen(run: Run) -> None:
 
 
 def _jobs(run: Run) -> None:
-    """Record what ``jobs`` runs: with ``-x``, its arguments."""
+    """Record the command that ``jobs`` runs: its arguments after ``-x``."""
     _arguments(run)
     if len(run.words) > 2 and (run.words[1] or "-x").startswith("-"):  # noqa: PLR2004 - `jobs -x PROGRAM`
         run.reader.nested(run.words[2:], run.origin)
@@ -527,9 +534,10 @@ def _git_command(run: Run, name: str | None) -> None:
 
 
 def _bisect(run: Run) -> None:
-    """Record what ``git bisect`` runs if its sub-command is unknown, because it may be another spelling of ``run``.
+    """Record the command that ``git bisect`` runs if the sub-command is unknown.
 
-    The words after the sub-command are recorded as a command. The table of wrappers has the sub-command ``run`` itself.
+    The unknown sub-command may be another spelling of ``run``, so the words after it are recorded as a command. The
+    table of wrappers covers the sub-command ``run`` itself.
     """
     for at in run.positionals.after(("bisect",)):
         what = run.words[at] if at < len(run.words) else "log"
@@ -699,7 +707,9 @@ class _Unwrapping:
         self.at += 1 if attached else 2
 
     def _split_up(self, text: str | None, rest: Words) -> None:
-        """Record what ``env -S TEXT WORDS`` runs. ``env`` gets the words of the text as arguments, and then WORDS."""
+        """Record the command that ``env -S TEXT WORDS`` runs. ``env`` gets the words of the text as arguments, and then
+        WORDS.
+        """
         found = words.split_string(text) if text is not None and len(text) <= scripts.MAX_SCRIPT else None
         if found is None:
             self.run.hide("gets a text that cannot be split")
@@ -748,14 +758,17 @@ class _Unwrapping:
         return self.run.base in wrappers.SHELL_WITHOUT_COMMAND and not self.sourced
 
     def _each_a_command(self, inner: Words) -> None:
-        """Record what ``parallel`` without a command runs: its arguments, or the lines of its input."""
+        """Record the commands that ``parallel`` without a command runs: its arguments, or the lines of its input."""
         self.run.hide("runs what it is given")
         for word in inner:
             if word is not None:
                 self.run.reader.source(word)
 
     def _as_user(self, inner: Words) -> None:
-        """Record what ``su USER ARGS`` (the arguments go to a shell) and ``runuser -u USER COMMAND`` run."""
+        """Record the command of ``su`` or ``runuser``.
+
+        ``su USER ARGS`` runs a shell with the arguments, and ``runuser -u USER COMMAND`` runs the command.
+        """
         rest = inner if self.run.base == "su" else inner[1:]
         rest = rest[1:] if rest[:1] == ["--"] else rest
         self.run.doubt("starts a shell")

@@ -68,8 +68,8 @@ _NAMED = {
 def joined_lines(line: str) -> str | None:
     """Return a line with its continued lines joined, as a shell does.
 
-    Return None if a backslash at the end of a line is in quotes, in a comment, in a here-document or in the middle of a
-    word, because such a backslash may not continue the line.
+    Some backslashes at the end of a line may not continue it: those in quotes, in a comment, in a here-document or in
+    the middle of a word. For a line with such a backslash, return None.
     """
     parts = list(_parts(line))
     whole = sum(len(part[0]) for part in parts) == len(line)
@@ -151,7 +151,7 @@ def unquoted(text: str) -> str:
 
 
 def double_quoted(text: str) -> str:
-    r"""Decode the inside of double quotes: a backslash counts only before ``$ ` " \\`` and a newline."""
+    r"""Decode the inside of double quotes: a backslash is an escape only before ``$ ` " \\`` and a newline."""
     return _DOUBLE.sub(_kept, text) if "\\" in text else text
 
 

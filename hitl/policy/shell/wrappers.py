@@ -49,8 +49,8 @@ class Options:
 def options(valued: str = "", flags: str = "") -> Options:
     """Return the options of a program.
 
-    ``valued`` are the options that take a value, and ``flags`` the options without one. Each argument is a text with
-    names of options, separated by blanks.
+    ``valued`` are the options that take a value. ``flags`` are the options without a value. Each argument is a text
+    with names of options, separated by blanks.
     """
     return Options(names(valued), names(flags))
 

@@ -1,7 +1,7 @@
 """The table of programs whose effects are known: the effect, the options and the operands of each program.
 
-The data are in the ``programs/*.ini`` files beside this module, written from the programs' manuals. If a command has an
-option or operand that its section doesn't list, a person is asked. A section describes one program, or one of its
+The data are in the ``programs/*.ini`` files next to this module, written from the programs' manuals. If a command has
+an option or operand that its section doesn't list, a person is asked. A section describes one program, or one of its
 sub-commands:
 
     [head]                          the program's name, then the words of a sub-command: [git log], [docker ps]

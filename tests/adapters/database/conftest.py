@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.database import keys
-from adapters.database.sqlite.folder import StateFolder
+from adapters.database.folder import StateFolder
 from adapters.database.sqlite.store import SqliteStore
 from hitl import faults
 from hitl.testing import SetClock

@@ -36,6 +36,7 @@ class Heard:
     statuses: list[str]
     requests: list[tuple[str, dict[str, str], bytes]] = field(default_factory=list)
     url: str = ""
+    notices: Notices = field(init=False)
 
     async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Read one request, and answer it."""
@@ -55,7 +56,8 @@ async def receiving(api: Api, *statuses: str) -> AsyncIterator[Heard]:
     server = await asyncio.start_server(heard.take, "127.0.0.1", 0)
     heard.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/aap/events?x=1"
     notices = Notices({"token:ci": Receiver("ci", heard.url, key_of(SECRET))}, api.gate.clock, (0, 0.01, 0.01))
-    api.service.listeners.add(notices)
+    heard.notices = notices
+    api.gate.follow(notices.changed)
     try:
         yield heard
     finally:
@@ -102,10 +104,10 @@ async def test_a_rejection_that_still_waits_for_its_reason_sends_nothing(api: Ap
     call = await api.gate.find(ref)
     assert call is not None
     async with receiving(api) as heard:
-        api.service.listeners.changed(call.evolve(reason=None, due_at=call.deadline))
+        heard.notices.changed(call.evolve(reason=None, due_at=call.deadline))
         await asyncio.sleep(0.05)
         early = len(heard.requests)
-        api.service.listeners.changed(call)
+        heard.notices.changed(call)
         await until(lambda: bool(heard.requests))
 
     assert (0, 1) == (early, len(heard.requests))

@@ -20,8 +20,10 @@ from adapters.http.queues import MOST, Queues
 from adapters.http.waits import Waits
 from bot.api import serve_api
 from bot.settings import HttpSettings
+from hitl.call import Entry, Event
 from hitl.errors import TooManyPending
 from hitl.limits import CEILING, Limits
+from hitl.ports import Change, adding
 from hitl.records import replace
 from hitl.testing import SetClock
 from tests import api_clients
@@ -371,6 +373,19 @@ async def test_a_stream_tells_what_happens_to_the_callers_calls(api: Api) -> Non
     assert int(first["id"]) < int(second["id"])
 
 
+async def test_streams_of_different_callers_share_a_reading_and_no_event(api: Api) -> None:
+    """All streams read the record after the same position, and one of them ends while the others go on."""
+    first, second = await api.agent(), await api.agent("other")
+    async with asyncio.timeout(PATIENCE_S), stream(first) as mine, stream(second) as theirs:
+        async with stream(first):
+            pass
+        calls = [await asked(first), await asked(second), await asked(first, args={"n": 2})]
+        told = [await anext(mine), await anext(mine)], [await anext(theirs)]
+
+    assert [calls[0]["ref"], calls[2]["ref"]] == [one["ref"] for one in told[0]]
+    assert [calls[1]["ref"]] == [one["ref"] for one in told[1]]
+
+
 async def test_a_cursor_goes_on_where_it_was_over_both_transports_and_after_a_restart(api: Api) -> None:
     """Whoever comes back with the last cursor gets every later event once, also from a new process."""
     agent = await api.agent()
@@ -475,6 +490,19 @@ async def revoked(api: Api) -> None:
 
 
 ENDS = pytest.mark.parametrize("end", ["revoked", "over"])
+
+
+async def test_a_stream_tells_at_once_of_a_line_that_changes_no_call(api: Api) -> None:
+    """A failed integrity check adds a line about a call and doesn't change the call. Open streams don't wait for it."""
+    client = api.local()
+    call = await asked(client)
+    async with client.stream("GET", "/v1/events") as answer:
+        lines = answer.aiter_lines()
+        assert ": here" == await anext(lines)
+        await api.store.commit(adding(Change(entries=(Entry(call["ref"], Event.TAMPERED, "service", {}),))))
+        told = [line for line in [await anext(lines) for _ in range(3)] if line]
+
+    assert "event: tampered" in told
 
 
 @ENDS

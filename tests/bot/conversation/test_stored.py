@@ -82,7 +82,6 @@ class Room:
     async def restart(self, **more: Any) -> None:
         """The service ends, and another one takes its place."""
         await self.service.stop()
-        self.world.gate.observers.clear()
         self.start(**more)
 
     async def say(self, who: str, text: str) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from adapters.database.sqlite.folder import StateFolder
+from adapters.database.folder import StateFolder
 from adapters.database.sqlite.store import SqliteStore
 from bot.doctor.answer_inputs import report
 from bot.surfaces import surfaces

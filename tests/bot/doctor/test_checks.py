@@ -14,7 +14,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from adapters.database.sqlite.folder import StateFolder
+from adapters.database.folder import StateFolder
 from adapters.database.sqlite.log import has_reset_fault
 from adapters.database.sqlite.store import SqliteStore
 from adapters.executors.confinement import Confinement, Sandbox, works

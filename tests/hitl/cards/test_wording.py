@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 import pytest
 
-from adapters.database.sqlite.folder import FolderInUse
+from adapters.database.folder import FolderInUse
 from bot import wording as process_wording
 from hitl.call import Risk, Status
 from hitl.cards import wording

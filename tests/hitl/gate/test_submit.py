@@ -473,18 +473,10 @@ async def test_a_finished_run_is_told(world: World) -> None:
     assert [submitted.call] == world.executor.ran
 
 
-async def test_observers_hear_of_what_is_durable(world: World) -> None:
-    """Each change, once it is written; refusals are no change."""
+async def test_followers_of_calls_hear_of_each_durable_change(world: World) -> None:
+    """A follower hears of each change of a call after the write. A refusal changes no call."""
     heard: list[Status] = []
-
-    class Ear:
-        """Listens."""
-
-        def changed(self, call: Any) -> None:
-            """Remember what was heard."""
-            heard.append(call.status)
-
-    world.gate.observers.append(Ear())
+    world.gate.follow(lambda call: heard.append(call.status))
     call = await world.ask(WIPE)
     await world.press(call, SAM)
     await world.gate.withdraw(call.ref, UMA)

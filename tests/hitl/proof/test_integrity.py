@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import timedelta
 
 import pytest
 from msgspec.structs import asdict
 
 from hitl.call import Call, Entry, Event, Ran, Recorded, Result, Verb
+from hitl.limits import Limits
 from hitl.proof.chain import FIRST, chain
 from hitl.proof.integrity import Flaw, flaws_of, flaws_of_record
 from hitl.proof.keyring import Keyring
 from hitl.records import replace
-from tests.hitl.world import NOON, World
+from tests.hitl.world import BOB, NOON, World
 
 KEYS = Keyring([("k1", b"1" * 32)])
 NO_MARK = (0, "")
@@ -76,7 +78,7 @@ async def test_a_row_that_was_set_back_is_contradicted_by_its_chain(world: World
         ({"tool": "other"}, [Flaw.ROW]),
         ({"decided_by": "telegram:9"}, [Flaw.DECISION, Flaw.VOTES]),
         ({"output": "other"}, [Flaw.RESULT]),
-        ({"decision": None, "decided_by": None}, [Flaw.UNRECORDED]),
+        ({"decision": None, "decided_by": None}, [Flaw.DECISION, Flaw.UNRECORDED]),
     ],
 )
 async def test_what_was_changed_of_a_row_is_named(world: World, change: dict[str, object], flaws: list[Flaw]) -> None:
@@ -85,6 +87,34 @@ async def test_what_was_changed_of_a_row_is_named(world: World, change: dict[str
     await world.forge(call, **change)
 
     assert flaws == await found(world, call)
+
+
+@pytest.mark.parametrize("verb", [Verb.APPROVE, Verb.REJECT])
+async def test_every_vote_of_an_ended_call_is_held_to_its_seal_and_its_line(verb: Verb) -> None:
+    """A vote that was changed, removed or repeated is a flaw, also the vote of somebody who didn't decide the call."""
+    world = World(limits=Limits(approvals=2))
+    world.store.keys = world.keys
+    call = await world.ask()
+    await world.press(call)
+    await world.press(call, BOB, verb)
+    stored, votes, told = await world.now(call), await world.store.votes(call.ref), await world.store.history(call.ref)
+    first, last = votes
+    forged = [replace(first, at=first.at + timedelta(seconds=1)), last]
+
+    assert [] == flaws_of(world.keys, stored, votes, told)
+    for changed in ([first], [last], [first, first, last], forged):
+        assert [Flaw.VOTES] == [flaw.what for flaw in flaws_of(world.keys, stored, changed, told)]
+
+
+@pytest.mark.parametrize(
+    "change", [{"decided_by": "telegram:9"}, {"reason": "fine"}, {"decision_mac": "k1:2:00"}, {"output": "done"}]
+)
+async def test_a_pending_call_has_no_part_of_a_decision_or_a_result(world: World, change: dict[str, object]) -> None:
+    """Nobody has written such a part, and no seal covers it."""
+    call = await world.ask()
+    await world.forge(call, **change)
+
+    assert [Flaw.RESULT if "output" in change else Flaw.DECISION] == await found(world, call)
 
 
 def lines(ref: str, *events: Event, seq: int = 1, prev: str = FIRST) -> list[Recorded]:

@@ -112,9 +112,17 @@ class Held:
 class Behind:
     """A service with its gateway, on a socket and on HTTP, and the scripted servers behind it."""
 
-    def __init__(self, folder: Path, scripts: Mapping[str, Scripted], waits: WaitTimes = SHORT, **targets: Any) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        scripts: Mapping[str, Scripted],
+        waits: WaitTimes = SHORT,
+        *,
+        store: Store | None = None,
+        **targets: Any,
+    ) -> None:
         self.clock = SetClock(NOON)
-        self.store = Store(self.clock)
+        self.store = store or Store(self.clock)
         self.rules = Asking()
         self.scripts = scripts
         self._folder = folder
@@ -138,7 +146,7 @@ class Behind:
         self.connections = Connections()
         self.port = 0
         self.calls: list[Call] = []
-        self.service.listeners.add(self)
+        self.service.gate.follow(self.changed)
         CANARIES.look("the record", lambda: record_of(self.store))
 
     def changed(self, call: Call) -> None:

@@ -243,10 +243,7 @@ async def test_after_a_restart_a_waiting_call_can_be_approved(tmp_path: Path, fi
         calling = asyncio.create_task(client.call_tool("remove", {"path": "a"}))
         call = await behind.asked()
         calling.cancel()
-    again = Behind(tmp_path, {"files": files})
-    again.store = again.service.store = again.service.gate.store = behind.store
-    again.service.waiting = type(again.service.waiting)(behind.store)
-    again.service.listeners.add(again.service.waiting)
+    again = Behind(tmp_path, {"files": files}, store=behind.store)
     async with again.running():
         await again.answer(Verb.APPROVE, call)
         ended = await again.service.ended(call, PATIENCE_S)

@@ -1,7 +1,7 @@
 """Adds MACs to claims, results, events, cards, prompts, moves and messages.
 
-Until this revision, the hashes of the record's lines were made without a key. Therefore the migration adds one line
-that holds a digest of all earlier hashes, and has a MAC.
+Until this revision, the hashes of the audit record's lines were made without a key. Therefore the migration adds one
+line that holds a digest of all earlier hashes, and has a MAC.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _seal_kept(keys: Keyring) -> None:
 
 
 def _seal_record(keys: Keyring) -> None:
-    """Add a line to the record that has a MAC, and holds a digest of the hashes of all earlier lines.
+    """Add a line to the audit record that has a MAC, and holds a digest of the hashes of all earlier lines.
 
     The older hashes were made without a key, so anybody could change the lines and compute the hashes again.
     """
@@ -100,7 +100,7 @@ def _write(statement: str, *values: object) -> None:
 
 
 def downgrade() -> None:
-    """Drop the columns for the MACs. The line that `_seal_record` added stays in the record."""
+    """Drop the columns for the MACs. The line that `_seal_record` added stays in the audit record."""
     for table, columns in _NEW.items():
         with op.batch_alter_table(table) as batch:
             for column in columns:

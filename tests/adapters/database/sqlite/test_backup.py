@@ -57,3 +57,28 @@ def test_a_backup_of_an_older_version_is_named_and_not_restored(state: Path, tmp
         restore(copy, state, found, Mark(tmp_path / "mark", found), clock.now())
 
     assert before == database.read_bytes()
+
+
+class MovingMark(Mark):
+    """The mark of a service that goes on: as soon as the copy is made, the service writes a later mark."""
+
+    copy: Path
+
+    def read(self) -> tuple[int, str] | None:
+        """Return the mark. Whoever reads it after the copy was made gets the later one."""
+        part = self.copy.with_name(self.copy.name + ".part")
+        if part.exists() and part.stat().st_size:
+            self.write(1, "a line that the copy doesn't have")
+        return super().read()
+
+
+def test_a_mark_that_moves_on_while_the_copy_is_examined_is_no_flaw(state: Path, tmp_path: Path) -> None:
+    """A service may let a call run between the copy and its examination. The copy is compared with the earlier mark."""
+    found = keyring(state)
+    mark = MovingMark(tmp_path / "mark", found)
+    mark.copy = tmp_path / "copy.db"
+
+    examined = back_up(state / "sayso.db", mark.copy, found, mark)
+
+    assert () == examined.flaws
+    assert mark.copy.exists()

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from adapters.database.mark import Mark
-from adapters.database.sqlite.examine import examine
-from adapters.database.sqlite.history import history, open_flaws, requests, statistics
+from adapters.database.sqlite.survey import surveyed
 from bot.doctor.answer_inputs import report
 from bot.surfaces import surfaces
 from hitl.call import ToolInfo
@@ -64,19 +62,20 @@ def tamper(state: Path, statement: str) -> None:
 
 @pytest.mark.parametrize("change", CHANGES)
 async def test_a_changed_line_is_a_flaw_for_every_reader(
-    store: SqliteStore, state: Path, tmp_path: Path, call: Call, change: str
+    store: SqliteStore, state: Path, call: Call, change: str
 ) -> None:
     """A line with unreadable data, an unknown event or another type is listed, with a flaw; nothing raises."""
     tamper(state, f"update audit set {change}")  # noqa: S608
     database = state / "sayso.db"
 
-    (line,) = history(database, store.keys, RecordQuery())
-    assert [Flaw.LINE] == [flaw for flaw in line["flaws"] if flaw == Flaw.LINE]
-    json.dumps(line)
-    (shown,) = requests(database, store.keys, RecordQuery())
-    assert Flaw.LINE in shown["flaws"]
-    assert ([call.short], None) == open_flaws(database, store.keys, 9)
-    assert Flaw.LINE in {flaw.what for flaw in examine(database, store.keys, Mark(tmp_path / "m", store.keys)).flaws}
+    with surveyed(database) as survey:
+        (line,) = survey.lines(store.keys, RecordQuery())
+        assert [Flaw.LINE] == [flaw for flaw in line["flaws"] if flaw == Flaw.LINE]
+        json.dumps(line)
+        (shown,) = survey.requests(store.keys, RecordQuery())
+        assert Flaw.LINE in shown["flaws"]
+        assert ([call.short], None) == survey.open_flaws(store.keys, 9)
+        assert Flaw.LINE in {flaw.what for flaw in survey.examine(store.keys, None).flaws}
 
     lines = list(await store.history(call.ref))
     assert 1 == len(full_view(call, lines)["record"])
@@ -93,20 +92,20 @@ def test_unreadable_data_is_its_text(data: str, read: dict[str, object]) -> None
     assert read == data_of(data)
 
 
-async def test_a_request_that_cannot_be_read_is_counted_and_named(
-    store: SqliteStore, state: Path, tmp_path: Path, call: Call
-) -> None:
+async def test_a_request_that_cannot_be_read_is_counted_and_named(store: SqliteStore, state: Path, call: Call) -> None:
     """A changed request is in no list of results, so a list without it would hide the change."""
     tamper(state, "update calls set state = 'nowhere'")
     named = {"ref": call.ref, "short": call.short, "flaws": [Flaw.ROW]}
     database = state / "sayso.db"
 
-    assert [named] == list(requests(database, store.keys, RecordQuery(tools=frozenset({"other"}))))
-    assert [named] == statistics(database, None, None)["unreadable"]
-    assert ([call.short], None) == open_flaws(database, store.keys, 9)
+    with surveyed(database) as survey:
+        assert [named] == list(survey.requests(store.keys, RecordQuery(tools=frozenset({"other"}))))
+        assert [named] == survey.statistics(None, None)["unreadable"]
+        assert ([call.short], None) == survey.open_flaws(store.keys, 9)
 
     tamper(state, "update audit set event = 'shown'")
-    flaws = examine(database, store.keys, Mark(tmp_path / "m", store.keys)).flaws
+    with surveyed(database) as survey:
+        flaws = survey.examine(store.keys, None).flaws
     assert [Flaw.ROW, Flaw.LINE] == [flaw.what for flaw in flaws]
 
 
@@ -115,5 +114,6 @@ async def test_a_changed_line_of_the_service_itself_is_a_flaw(store: SqliteStore
     del call
     tamper(state, "update audit set ref = '', seq = 1")
 
-    assert ([], 1) == open_flaws(state / "sayso.db", store.keys, 0)
-    assert [[Flaw.LINE]] == [line["flaws"] for line in history(state / "sayso.db", store.keys, RecordQuery())]
+    with surveyed(state / "sayso.db") as survey:
+        assert ([], 1) == survey.open_flaws(store.keys, 0)
+        assert [[Flaw.LINE]] == [line["flaws"] for line in survey.lines(store.keys, RecordQuery())]

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.database.mark import Mark
-from adapters.database.sqlite.examine import Examined, examine
-from adapters.database.sqlite.history import history, requests, sound_calls
+from adapters.database.sqlite.survey import surveyed
 from hitl.call import Call, Ran, ReplyKind, Result, Runs, ToolInfo, Verb
 from hitl.gate import Gate
 from hitl.history import RecordQuery
-from hitl.proof.integrity import Flaw
+from hitl.proof.integrity import Examined, Flaw
 from hitl.testing import ScriptedExecutor, SetClock
 from tests.hitl.world import CLAIM, GROUP, ROOM, SECRET, WRITE, Rules, ask, directory, reply
 
@@ -60,7 +59,8 @@ def holding(state: Path) -> list[str]:
 
 def examined(store: SqliteStore, tmp_path: Path) -> Examined:
     """What `sayso audit verify` finds."""
-    return examine(store.database, store.keys, Mark(tmp_path / "mark", store.keys))
+    with surveyed(store.database) as survey:
+        return survey.examine(store.keys, Mark(tmp_path / "mark", store.keys).read())
 
 
 async def test_the_file_no_longer_holds_the_arguments(opened: Opened, state: Path) -> None:
@@ -135,8 +135,9 @@ async def test_history_and_export_say_when(opened: Opened, clock: SetClock) -> N
     async with opened() as store:
         call = await gate_over(store).retire(await ended(store), archive=True)
         assert call is not None
-        lines = list(history(store.database, store.keys, RecordQuery()))
-        (request,) = requests(store.database, store.keys, RecordQuery())
+        with surveyed(store.database) as survey:
+            lines = list(survey.lines(store.keys, RecordQuery()))
+            (request,) = survey.requests(store.keys, RecordQuery())
     at = clock.now().isoformat()
 
     assert {(at, True)} == {(line["args_erased_at"], line["archived"]) for line in (*lines, request)}
@@ -150,7 +151,8 @@ async def test_policies_are_not_tried_on_erased_calls(opened: Opened) -> None:
         erased, whole = [await ended(store, text) for text in "ab"]
         await gate_over(store).retire(erased, archive=False)
 
-        assert [whole.ref] == [call.ref for call in sound_calls(store.database, store.keys, None)]
+        with surveyed(store.database) as survey:
+            assert [whole.ref] == [call.ref for call in survey.sound_calls(store.keys, None)]
 
 
 async def test_a_card_that_is_still_to_be_edited_keeps_its_call(opened: Opened) -> None:

@@ -14,7 +14,7 @@ from sqlmodel import SQLModel
 
 import adapters.database.tables  # noqa: F401 - importing it fills the metadata
 from adapters.database.mark import Mark
-from adapters.database.sqlite.examine import examine
+from adapters.database.sqlite.survey import surveyed
 from hitl.call import KeptTurn, Prompt, PromptKind, Reply, ReplyKind, ToolInfo, Verb
 from hitl.credentials import Credential, Scope
 from hitl.gate import Gate
@@ -124,7 +124,8 @@ async def test_a_change_of_it_is_seen_or_does_no_harm(
         change(connection, table, table.columns[name.partition(".")[2]])
     async with opened() as store:
         keys = store.keys
-    seen = examine(state / "sayso.db", keys, Mark(tmp_path / "mark", keys)).flaws
+    with surveyed(state / "sayso.db") as survey:
+        seen = survey.examine(keys, Mark(tmp_path / "mark", keys).read()).flaws
 
     assert bool(seen) != (name in HARMLESS)
 

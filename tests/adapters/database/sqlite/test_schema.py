@@ -225,7 +225,7 @@ def test_an_up_to_date_store_opens_without_the_heavy_imports(state: Path) -> Non
 import asyncio, sys
 from datetime import datetime, UTC
 from pathlib import Path
-from adapters.database.sqlite.folder import StateFolder
+from adapters.database.folder import StateFolder
 from adapters.database.sqlite.store import SqliteStore
 from hitl.testing import SetClock, a_call
 from hitl.ports import Change, Unit

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from adapters.database.sqlite.folder import StateFolder
+from adapters.database.folder import StateFolder
 from adapters.database.sqlite.store import SqliteStore
 from hitl import faults
 from hitl.call import Decision, Entry, Event, Post, PostKind, Prompt, PromptKind, State, Vote
@@ -309,7 +309,7 @@ KILLED = """
 import asyncio, os, signal, sys
 from datetime import datetime, UTC
 from pathlib import Path
-from adapters.database.sqlite.folder import StateFolder
+from adapters.database.folder import StateFolder
 from adapters.database.sqlite.store import SqliteStore
 from hitl import faults
 from hitl.call import Entry, Event

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.database.sqlite.folder import StateFolder, private_file
+from adapters.database.folder import StateFolder, private_file
 from hitl.errors import Unavailable
 from tests.sentences import raises
 
@@ -104,7 +104,7 @@ def test_a_service_that_was_killed_leaves_the_folder_free(tmp_path: Path) -> Non
     code = f"""
 import os, signal
 from pathlib import Path
-from adapters.database.sqlite.folder import StateFolder
+from adapters.database.folder import StateFolder
 folder = StateFolder.open(Path({str(tmp_path)!r}))
 os.kill(os.getpid(), signal.SIGKILL)
 """

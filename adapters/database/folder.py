@@ -58,8 +58,8 @@ class StateFolder:
     def open(cls, path: Path, keys: Path | None = None) -> Self:
         """Make the folder and its parents with mode 0700 if they are missing, close it to others, and lock it.
 
-        Raises FolderInUse if another service uses it, and Unavailable if it can't be made or written, belongs to
-        another user, or can be written by others.
+        Raises FolderInUse if another service uses the folder. Raises Unavailable if the folder can't be made or
+        written, if it belongs to another user, or if other users can write to it.
         """
         try:
             path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
@@ -101,8 +101,8 @@ class StateFolder:
 def close_to_others(path: Path, mode: int) -> None:
     """Give a file or folder the permission bits `mode`.
 
-    Raises Unavailable if it belongs to another user, or if other users can write to it: in both cases nobody can trust
-    its contents, so its mode isn't repaired silently.
+    Raises Unavailable if the path belongs to another user, or if other users can write to it. In both cases nobody can
+    trust the contents, so the mode isn't repaired silently.
     """
     found = path.stat()
     if found.st_uid != os.geteuid():

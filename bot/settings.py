@@ -675,8 +675,15 @@ def _refuse_unknown(environment: Mapping[str, str]) -> None:
     known = {_variable([name]) for name in Settings.model_fields} | _BESIDE
     names = sorted(name for name in environment if name.upper().startswith(PREFIX))
     if unknown := [name for name in names if name.upper().partition("__")[0] not in known]:
-        problems = say("setting.unknown_names", names=", ".join(unknown))
+        problems = say("setting.unknown_names", names=", ".join(map(_with_near, unknown)))
         raise SettingsError(say("setting.environment", problems=problems))
+
+
+def _with_near(variable: str) -> str:
+    """Return the name of an unknown variable, with the name of the variable that was probably meant."""
+    name, parts, rest = variable.upper().removeprefix(PREFIX).partition("__")
+    near = get_close_matches(name.lower(), list(Settings.model_fields), n=1)
+    return say("near.name", name=variable, near=f"{_variable(near)}{parts}{rest}") if near else variable
 
 
 def _variable(levels: Iterable[object]) -> str:
@@ -693,6 +700,7 @@ _MISFITS = {
     **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "setting.whole"),
     **dict.fromkeys(("float_type", "float_parsing"), "setting.number"),
     "string_type": "setting.text",
+    "path_type": "setting.path",
     "literal_error": "setting.choice",
     "less_than_equal": "setting.most",
     "greater_than_equal": "setting.least",

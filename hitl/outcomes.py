@@ -264,6 +264,7 @@ class Because(StrEnum):
     RATED = "why.rated"
     UNSEEN = "why.unseen"
     UNSURE = "why.unsure"
+    DENIES = "why.denies"
     NO_RULE = "why.no_rule"
     NO_RULE_LEVEL = "why.no_rule.level"
     UNJUDGED = "why.unjudged"
@@ -409,6 +410,7 @@ _VALUES: Mapping[str, tuple[str, ...]] = {
     Because.RATED: ("called", "risk"),
     Because.UNSEEN: ("rule", "name"),
     Because.UNSURE: ("called",),
+    Because.DENIES: ("called",),
     Because.NO_RULE_LEVEL: ("risk",),
     Because.UNJUDGED_ERROR: ("error",),
     Because.RULE_ID: ("name",),

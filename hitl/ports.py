@@ -401,6 +401,12 @@ class Survey(Protocol):
         because agents may ask for them.
         """
 
+    def ended_tokens(self, now: datetime) -> Mapping[str, bool]:
+        """Return principal of each token that doesn't work any more -> whether it was revoked.
+
+        The time of the other tokens is over.
+        """
+
     def origins_of_agents(self, now: datetime) -> Sequence[Sequence[str]]:
         """Return, for each agent's token that works, the conversations that it may name as origin."""
 

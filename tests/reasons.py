@@ -9,6 +9,7 @@ _CALLED = (
     (Because.RULE_LINE, 3),
     (Because.RULE_PRESET, 3, "'中'"),
 )
+_OF_RULES = frozenset((Because.RATED, Because.UNSURE, Because.DENIES))
 _VALUES: dict[Because, tuple[object, ...]] = {
     Because.WORD_READS: ("'中'",),
     Because.WORD_CHANGES: ("'中'",),
@@ -28,7 +29,7 @@ _VALUES: dict[Because, tuple[object, ...]] = {
 }
 #: The stored texts. No value holds a Latin letter, except the effect of a program, which has translations.
 REASONS: tuple[str, ...] = (
-    *(because(code, *_VALUES.get(code, ())) for code in Because if code not in {Because.RATED, Because.UNSURE}),
+    *(because(code, *_VALUES.get(code, ())) for code in Because if code not in _OF_RULES),
     *(because(Because.RATED, called, "critical") for called in _CALLED),
-    *(because(Because.UNSURE, called) for called in _CALLED),
+    *(because(code, called) for code in (Because.UNSURE, Because.DENIES) for called in _CALLED),
 )

@@ -111,7 +111,7 @@ class Asking:
         Return a pair for each test request: the approver and surface, and the recorded call or the error.
         """
         made: list[tuple[Tried, Submitted | SaysoError]] = []
-        for tried in self._gate.people.tested(LOCAL):
+        for tried in self._gate.people.tested(LOCAL, self._gate.clock.now()):
             try:
                 made.append((tried, await self._desk.submit(self._test(caller, tried, timeout_s))))
             except SaysoError as error:

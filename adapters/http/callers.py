@@ -146,13 +146,14 @@ class Authenticator:
         else:
             valid = self._bearers.works(caller.credential) and not self._gate.people.is_revoked(caller.identity)
         if not valid:
-            raise Unauthenticated
+            raise _unauthenticated(token=caller.credential is not None)
 
     def _holder(self, authorization: str | None) -> Caller:
         kind, _, token = (authorization or "").partition(" ")
-        credential = self._bearers.find(token.strip()) if kind.lower() == "bearer" else None
+        sent = kind.lower() == "bearer" and bool(token.strip())
+        credential = self._bearers.find(token.strip()) if sent else None
         if credential is None:
-            raise Unauthenticated
+            raise _unauthenticated(token=sent)
         people, identity = self._gate.people, credential.identity
         return Caller(
             identity=identity,
@@ -172,6 +173,14 @@ class Authenticator:
             raise await self._gate.refuse_peer(identity)
         # A user of this machine has all scopes, because the gate looks up the user's rights in the lists of people.
         return Caller(identity, principal, principal, frozenset(Scope), "socket")
+
+
+def _unauthenticated(*, token: bool) -> Unauthenticated:
+    """Return the error for a caller without a valid token. `token` says whether the request came with one.
+
+    One sentence serves for unknown, revoked and ended tokens, so that it doesn't reveal which tokens there were.
+    """
+    return Unauthenticated(say("api.http.token.invalid") if token else None)
 
 
 async def _authenticated(request: HTTPConnection) -> Caller:

@@ -440,7 +440,7 @@ class BriefCall(_Answer):
     origin: str
     runs: Literal["service", "caller"]
     execution_s: int
-    approvers: list[str]
+    approvers: list[str] = Field(description="The people who may approve the request.")
     approver_names: list[str] = Field(description="The names of the approvers, in the same order.")
     created_at: datetime
     expires_at: datetime

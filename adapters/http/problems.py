@@ -69,8 +69,24 @@ def handle(app: FastAPI) -> None:
 
 
 def invalid(error: RequestValidationError) -> InvalidConfirmation:
-    """Return an error for a request that doesn't fit its model. The error names the first five mistakes."""
+    """Return an error for a request that doesn't fit its model. The error names the first five mistakes.
+
+    If the body wasn't read as JSON, the error says only that.
+    """
+    if unread := _unread(error):
+        return InvalidConfirmation(unread)
     return InvalidConfirmation(say("api.invalid", problems="; ".join(_mistakes(error)[:5])))
+
+
+def _unread(error: RequestValidationError) -> str | None:
+    """Return the sentence about a body that isn't JSON or that came without the content type of JSON, else None."""
+    for found in error.errors():
+        if found["type"] == "json_invalid":
+            return say("api.no_json", why=found["ctx"]["error"], at=found["loc"][-1])
+        # FastAPI passes a body as bytes if its content type isn't JSON.
+        if tuple(found["loc"]) == ("body",) and isinstance(found["input"], bytes):
+            return say("api.no_json_type")
+    return None
 
 
 def _mistakes(error: RequestValidationError) -> list[str]:
@@ -84,11 +100,14 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 async def _invalid(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101
-    return answer(invalid(error), errors=_mistakes(error)[:20])
+    return answer(invalid(error), errors=[] if _unread(error) else _mistakes(error)[:20])
 
 
 async def _plain(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
+    # FastAPI raises HTTPException for a body that it can't decode.
+    if isinstance(cause := error.__cause__, UnicodeDecodeError):
+        return answer(InvalidConfirmation(say("api.no_json", why=cause.reason, at=cause.start)))
     phrase = HTTPStatus(error.status_code).phrase
     code = phrase.upper().replace(" ", "_").replace("-", "_")
     document = _document(code, error.status_code, str(error.detail or phrase), ())

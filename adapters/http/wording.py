@@ -17,6 +17,7 @@ ENGLISH: Mapping[str, str] = {
     "api.http.chat.none": "There is no such conversation. Open one with POST /v1/chat.",
     "api.http.chat.full": "{most} lines wait to be heard. Send the next when some are answered.",
     # errors about bearer tokens
+    "api.http.token.invalid": "This bearer token isn't valid: it is unknown, was revoked, or its time is over. Nothing was done. An operator makes another token: sayso token create.",
     "api.http.token.taken": "There is, or was, a token {name}. Take another name: names aren't used again.",
     "api.http.token.until": "`until` must lie ahead and name its time zone. No token was made.",
     "api.http.token.owner": "An agent's token needs an owner: the person who answers for it.",

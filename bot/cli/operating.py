@@ -106,7 +106,7 @@ def revoke(
         print_json({"revoked": principal, "message": message, "approved": approved})
         return
     typer.echo(message)
-    left = replace(people, revoked=people.revoked | {principal}).in_force()
+    left = replace(people, revoked=people.revoked | {principal}).in_force(datetime.now(UTC))
     if lists := [each for each in ("operators", "approvers") if getattr(people, each) and not getattr(left, each)]:
         tell(say("revoke.last", lists=", ".join(lists), name=principal, file=revoked_file(state)), "yellow")
     typer.echo(say("revoke.approved", count=len(approved), name=principal))

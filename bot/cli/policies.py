@@ -17,8 +17,11 @@ from bot.wording import say
 from hitl.cards.wording import IN_ENGLISH
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hitl.call import Call
     from hitl.policy import Policy, PolicyCall, PolicyInvalid, Problem, Verdict
+    from hitl.policy.backtest import LeftOut
     from hitl.policy.ports import Document
 
 _FINDINGS = 1
@@ -279,26 +282,39 @@ def suggest(
     Example: sayso policy suggest --since 90d > suggested.yaml
     """
     from hitl.policy import PolicyInvalid
+    from hitl.policy.backtest import LeftOut
     from hitl.policy.backtest import backtest as compare
     from hitl.policy.backtest import suggest as look_for
     from hitl.policy.proposal import headed, proposed, usable
 
     document, past = _applying(config), _past(config, since)
     now = _usable(document.origin, document.text, document.format)
-    found = look_for(past, now, least=least)
+    found, left_out = look_for(past, now, least=least)
     if json:
         print_json([structs.asdict(each) for each in found])
+        _tell_left_out(left_out, least)
         return
     try:
-        found = usable(document, found)
+        kept = usable(document, found)
     except PolicyInvalid as invalid:
         _unusable(document.origin, invalid)
+    if covering := len(found) - len(kept):
+        left_out[LeftOut.COVERS] = covering
+    found = kept
     if not found:
-        typer.echo(say("suggest.none", least=least), err=True)
+        typer.echo(say("suggest.none"), err=True)
+    _tell_left_out(left_out, least)
+    if not found:
         return
     proposal = proposed(document, found)
     tried = _usable("the suggested policy", proposal, "yaml")
     typer.echo(headed(proposal, document, compare(now, tried, past)), nl=False)
+
+
+def _tell_left_out(left_out: Mapping[LeftOut, int], least: int) -> None:
+    """Print the number of kinds of requests for which there is no rule, with the reasons, if there are any."""
+    if kinds := [say(f"suggest.left.{why}", count=count, least=least) for why, count in sorted(left_out.items())]:
+        typer.echo(say("suggest.left", kinds="; ".join(kinds)), err=True)
 
 
 def _past(config: Path | None, since: str | None) -> list[Call]:

@@ -29,6 +29,7 @@ from hitl.errors import NotApprover, SaysoError, Unavailable
 from hitl.people import APPROVERS, ORIGIN
 from hitl.platforms import Check, Health
 from hitl.proof.keyring import Keyring
+from hitl.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -193,10 +194,12 @@ def _people(settings: Settings, source: Path | None) -> Iterator[Check]:
     except SettingsError as error:
         yield Check("people", Health.RED, str(error))
         return
-    people = listed.in_force()
+    ended, now = _ended_tokens(settings.folder("state") / "sayso.db"), datetime.now(UTC)
+    people = replace(listed, token_ends=dict.fromkeys(ended, now)).in_force(now)
     yield _listed("requesters", people.requesters, listed.requesters)
     yield _listed("approvers", people.approvers, listed.approvers)
     yield from _revoked(settings, listed, source)
+    yield from _ended(listed, ended)
     yield from _unknown(settings, people)
     yield from _astray(settings, people)
     yield from _origins(settings, people)
@@ -215,7 +218,7 @@ def _people(settings: Settings, source: Path | None) -> Iterator[Check]:
 def _listed(role: str, in_force: tuple[str, ...], listed: tuple[str, ...]) -> Check:
     """Return the check of a list of people, such as the approvers: it must name somebody who isn't revoked.
 
-    `listed` is the whole list, and `in_force` is the list without the revoked people.
+    `listed` is the whole list, and `in_force` is the list without revoked people and without tokens that have ended.
     """
     if in_force:
         return Check(role, Health.GREEN, ", ".join(in_force))
@@ -246,6 +249,22 @@ def _revoked(settings: Settings, people: Directory, source: Path | None) -> Iter
     else:
         text = say("doctor.revoked", people=", ".join(sorted(people.revoked)), files=kept)
         yield Check("revoked", Health.GREEN, text)
+
+
+def _ended(people: Directory, ended: Mapping[str, bool]) -> Iterator[Check]:
+    """Yield a yellow check that names the tokens that a list names although they don't work any more, if any."""
+    named = _names(people, "approvers") | _names(people, "requesters") | {*people.operators}
+    if found := sorted({i for name in named for i in people.identities(people.principal(name))} & ended.keys()):
+        told = [say(f"doctor.tokens.ended.{'revoked' if ended[token] else 'over'}", token=token) for token in found]
+        yield Check("ended tokens", Health.YELLOW, say("doctor.tokens.ended", people=", ".join(told)))
+
+
+def _ended_tokens(database: Path) -> Mapping[str, bool]:
+    """Return principal of each token that doesn't work any more -> whether it was revoked. Return {} if unknown."""
+    if database.exists():
+        with suppress(Unavailable), surveyed(database) as survey:
+            return survey.ended_tokens(datetime.now(UTC))
+    return {}
 
 
 def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
@@ -298,7 +317,7 @@ def _with_near(route: str, known: Sequence[str]) -> str:
     """Return a route on an unknown platform, with the route that was probably meant."""
     platform, colon, rest = route.partition(":")
     near = get_close_matches(platform, known, n=1)
-    return say("near.route", route=route, near=f"{near[0]}{colon}{rest}") if near else route
+    return say("near.name", name=route, near=f"{near[0]}{colon}{rest}") if near else route
 
 
 def _unanswered(settings: Settings, people: Directory) -> Iterator[Check]:
@@ -753,7 +772,7 @@ def platform_checks(settings: Settings, platform: str) -> list[Check]:
     """
     report = module(platform, "checks").report
     found: list[Check] = asyncio.run(
-        report(settings.section(platform), settings.directory().in_force(), settings.http.port)
+        report(settings.section(platform), settings.directory().in_force(datetime.now(UTC)), settings.http.port)
     )
     return found
 

@@ -11,6 +11,7 @@ import json as jsonlib
 import os
 import sys
 
+from sayso_client.commands import NOT_STARTED
 from sayso_client.errors import ClientError
 from sayso_client.terminal import INTERRUPTED, carry_any_text, clock_of, interrupted, tell, visible
 from sayso_client.wording import say
@@ -46,6 +47,7 @@ _FAILURES: Mapping[str, int] = {
     "HITL_001": USAGE,
     "KEY_CONFLICT": USAGE,
     "NOT_APPROVER": STATUSES["denied"],
+    "NOT_STARTED": NOT_STARTED,
     "REJECTED_RECENTLY": STATUSES["rejected"],
     "UNAUTHENTICATED": STATUSES["denied"],
     "USAGE": USAGE,
@@ -54,6 +56,8 @@ _FAILURES: Mapping[str, int] = {
 _GRANTED = frozenset({"approved", "running"})
 #: The line about a pending request names at most this many approvers, with at most this many characters of each name.
 _MOST_NAMED, _LONGEST_NAME = 4, 40
+#: The least and the most seconds that people may have to answer. The service has the same limits.
+_LEAST_S, _MOST_S = 5, 7 * 86400
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -413,6 +417,8 @@ def _arguments(args: str, command: Sequence[str]) -> dict[str, Any]:
 
     if taken := {"argv", "cwd", ARGUMENT} & set(given):
         raise _usage("ask.taken", names=", ".join(sorted(taken)))
+    if not _can_start(command[0]):
+        raise ClientError("NOT_STARTED", say("ask.program", program=visible(command[0])))
     folder = os.getcwd()
     scripts = digests(command, folder)
     if scripts is None:
@@ -426,7 +432,17 @@ def _seconds(text: str | None) -> int | None:
     number, unit = (text[:-1], text[-1]) if text[-1:] in _UNITS else (text, "s")
     if not number.isdecimal():
         raise _usage("ask.timeout", text=text)
-    return int(number) * _UNITS[unit]
+    seconds = int(number) * _UNITS[unit]
+    if not _LEAST_S <= seconds <= _MOST_S:
+        raise _usage("ask.timeout.bounds", text=text, least=_span(_LEAST_S), most=_span(_MOST_S))
+    return seconds
+
+
+def _can_start(program: str) -> bool:
+    """Return whether the program is an executable file: at its path, or in a folder of the PATH if it is a name."""
+    folders = [""] if "/" in program else os.get_exec_path()
+    found = (os.path.join(folder, program) for folder in folders)
+    return any(os.path.isfile(path) and os.access(path, os.X_OK) for path in found)
 
 
 def _usage(key: str, **facts: object) -> ClientError:

@@ -182,8 +182,15 @@ def _asked(asking: Send, taking_back: TakingBack) -> Generator[Send, Any, dict[s
     return call
 
 
+def _log_pending(call: Mapping[str, Any]) -> None:
+    """Log that people are asked. Otherwise the program would be silent for minutes."""
+    if call["status"] == "pending" and "short" in call and "expires_at" in call:
+        _log.info(say("gated.pending", short=call["short"], until=call["expires_at"]))
+
+
 def _waited(call: dict[str, Any]) -> Generator[Send, Any, dict[str, Any]]:
     """Wait until a call isn't pending, and return it. If the caller is interrupted, withdraw the call."""
+    _log_pending(call)
     try:
         while call["status"] == "pending":
             call = _whole((yield Send("GET", f"{_path(call)}?wait={WAIT_S}", headers=preference(None, attended=True))))
@@ -202,6 +209,7 @@ def _claimed(
     Return the call and its claim. If the call may not run, return the call and None; after a rejection, the call has
     the reason. If the caller is interrupted, withdraw the call or, if it was claimed just then, report it as not run.
     """
+    _log_pending(call)
     wanted = {"secret_hash": secret.hash, "digest": call["digest"]}
     # If the caller chose a key, another process can come back for the call.
     attended = request.key is None
@@ -276,11 +284,12 @@ def after_push_back(request: Request, problem: Mapping[str, Any], clock: Callabl
 
     The first request comes after the pause that the service named. Requests are repeated for ten minutes at most.
     `request` has the key that the call had in the batch. Only the asking is repeated, and never the steps after it.
-    Raises ClientError if `problem` has another cause, and when the ten minutes have passed.
+    If `problem` has another cause, nothing is asked again: the outcome is that of a single call with this problem.
+    Raises ClientError when the ten minutes have passed.
     """
     error, pause = answered(dict(problem)), problem.get("retry_after") or _PAUSE_S
     if error.code != _PUSHED_BACK:
-        raise error
+        return _refused(error, known=False)
     args, secret, end = request.arguments(), Secret(), clock() + _PUSHED_BACK_S
     asking = request.asking(args, secret.hash)
     while (left := end - clock()) > 0:
@@ -361,12 +370,15 @@ def _whole(call: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refused(error: ClientError, ref: str = "", *, known: bool) -> NotRun:
-    """Return the outcome of a call that the policy denied or that can't be claimed. Raise any other error again.
+    """Return the outcome of a call that can't run: denied, rejected a moment ago, or not to be claimed. Raise any other
+    error again.
 
     `known` says that the service may have recorded the call earlier, under the same key.
     """
     if error.code == "CALL_DENIED":
         return NotRun("denied", error.message, error.ref or ref, error.message)
+    if error.code == "REJECTED_RECENTLY":
+        return NotRun("rejected", error.message, error.ref or ref)
     if known and error.code in _UNCLAIMED:
         return NotRun("refused", error.message, error.ref or ref)
     raise error

@@ -9,7 +9,7 @@ from pathlib import Path
 from sayso_client import ClientError, NotRun, Sayso
 
 sayso = Sayso()  # The address is in ~/.config/sayso/client.toml.
-PATIENCE_S = int(os.environ.get("PATIENCE_S", "600"))
+PATIENCE_S = int(os.environ.get("PATIENCE_S", "300"))
 
 
 @sayso.gated(ask=True, timeout_s=PATIENCE_S)

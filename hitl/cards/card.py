@@ -319,22 +319,11 @@ class _Teller:
             answers = access.may_answer(self._reader, call)
             return answers, answers
         counts = access.counts(self._reader, call, call.verdict)
-        own = access.asked(self._reader, call)
-        return counts and (not own or access.may_approve_own(call.verdict, call.origin, self._platform)), counts
+        return counts and self._reader in access.who_may_approve(call, self._platform), counts
 
     def approvers(self, way: Way) -> Line:
-        """Return the line with the approvers and the deadline.
-
-        The line names the requester only if the requester's own approval counts, or if nobody else is an approver.
-        """
-        directory = self._names.people
-        access, call = Access(directory), self._call
-        surface = "socket" if way is Way.WORDS else ""
-        own = directory.principal(call.requester)
-        listed = list(dict.fromkeys(map(directory.principal, call.approvers)))
-        others = [one for one in listed if one != own]
-        both = is_question(call) or access.may_approve_own(call.verdict, call.origin, surface) or not others
-        may = listed if both else others
+        """Return the line with those who may approve the request, and with the deadline."""
+        call, may = self._call, self.those_who_may("socket" if way is Way.WORDS else "")
         told: list[str | Who | Moment | Code | Strong] = [self._who(one) for one in may[:_MOST_NAMED]]
         if len(may) > _MOST_NAMED:
             told.append(self._say("card.people.more", count=len(may) - _MOST_NAMED))
@@ -348,13 +337,24 @@ class _Teller:
             name=name,
         )
 
+    def those_who_may(self, surface: str | None = None) -> tuple[str, ...]:
+        """Return the principals who may approve the request (`Access.who_may_approve`), or all approvers if nobody may.
+
+        For example, nobody may approve a request that has only one approver, who was revoked since.
+        """
+        people = self._names.people
+        may = Access(people).who_may_approve(self._call, surface)
+        return may or tuple(dict.fromkeys(map(people.principal, self._call.approvers)))
+
     def how(self, shown: Shown, way: Way) -> Line:
         """Return the instructions for the reader. If the reader may not decide, they say who may."""
         call, asks = self._call, is_question(self._call)
         may_approve, may_reject = self.may(way)
+        if not may_approve and may_reject:
+            own = Access(self._names.people).asked(self._reader, call)
+            return line(self._wording, "card.how.own" if own else "card.how.limit")
         if not may_approve:
-            others = "card.how.others.ask" if asks else "card.how.others"
-            return line(self._wording, "card.how.own" if may_reject else others)
+            return line(self._wording, "card.how.others.ask" if asks else "card.how.others")
         if asks:
             return _how_to_answer(call, way, self._wording)
         return _how(call, way, self._wording, cut=_needs_details(call, shown))
@@ -629,7 +629,7 @@ def details(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) ->
         say("details.requester", requester=_with_id(call.requester, names)),
         *([say("details.agent", agent=_whole(call.agent))] if call.agent else []),
         *([say("details.session", session=_whole(call.session))] if call.session else []),
-        say("details.approvers", approvers=", ".join(_with_id(one, names) for one in call.approvers)),
+        say("details.approvers", approvers=", ".join(_with_id(one, names) for one in told.those_who_may())),
         *([say("details.decided", who=_with_id(call.decided_by, names))] if _by_person(call) else []),
         say("details.rule", rule=one_line(verdict.ground, _LINE), policy=verdict.policy[:12]),
         *([say("details.message", message=_told(wording.retold(verdict.message)))] if verdict.message else []),

@@ -13,6 +13,7 @@ from hitl.cards.redaction import mask, mask_value
 from hitl.cards.shown import labels
 from hitl.cards.wording import IN_ENGLISH
 from hitl.errors import CallDenied, ConfirmationExpired, ExecutionTimeout, OutcomeUnknown, SaysoError
+from hitl.people.access import Access
 from hitl.people.names import NOBODY, Names
 from hitl.proof.canonical import canonical, digest_mark
 from hitl.proof.chain import data_of
@@ -54,6 +55,7 @@ def encoded_view(call: Call, names: Names = NOBODY) -> dict[str, Any]:
 def brief_view(call: Call, names: Names = NOBODY) -> dict[str, Any]:
     """Return the view of a call without its arguments and its output, for lists of many calls."""
     headline, arguments = listed(call, names)
+    approvers = Access(names.people).who_may_approve(call)
     return {
         "ref": call.ref,
         "short": call.short,
@@ -78,8 +80,8 @@ def brief_view(call: Call, names: Names = NOBODY) -> dict[str, Any]:
         "origin": call.origin,
         "runs": call.runs.value,
         "execution_s": call.verdict.execution_s,
-        "approvers": list(call.approvers),
-        "approver_names": [names.of(one) for one in call.approvers],
+        "approvers": list(approvers),
+        "approver_names": [names.of(one) for one in approvers],
         "created_at": _iso(call.created_at),
         "expires_at": _iso(call.deadline),
         "decided_at": _iso(call.decided_at),

@@ -55,6 +55,7 @@ GERMAN: Mapping[str, str] = {
     # the policy engine's reasons for its verdict
     "why.unseen": "{rule} prüft das Argument {name} nicht, deshalb entscheidet ein Mensch",
     "why.unsure": "Ob {called} für diesen Aufruf gilt, zeigen seine Argumente nicht. Deshalb entscheidet ein Mensch",
+    "why.denies": "{called} verbietet diesen Aufruf",
     "why.no_rule": "Für diesen Aufruf gibt es keine Regel, und ohne Regel verbietet ihn die Richtlinie",
     "why.no_rule.level": "Für diesen Aufruf gibt es keine Regel, und ohne Regel verbietet ihn die Richtlinie (Risiko: {risk})",
     "why.unjudged": "Die Richtlinie konnte diesen Aufruf nicht beurteilen",
@@ -98,6 +99,7 @@ GERMAN: Mapping[str, str] = {
     "card.how.details": "Öffnen Sie Details, bevor Sie freigeben. ",
     "card.how.buttons": "Benutzen Sie die Knöpfe. Worte von hier erreichen Sayso nicht.",
     "card.how.own": "Die Anfrage kommt von Ihnen: Sie können sie ablehnen, aber nicht freigeben.",
+    "card.how.limit": "Ihr Token darf dieses Risiko nicht freigeben: Sie können die Anfrage nur ablehnen.",
     "card.how.others": "Nur die hier genannten Personen können sie freigeben oder ablehnen.",
     "card.how.others.ask": "Nur die hier genannten Personen können sie beantworten.",
     "card.how.yes": "ja",

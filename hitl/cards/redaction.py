@@ -132,16 +132,18 @@ _PREFIXED_TOKEN = (
 # The body of a private key between the PEM lines (BEGIN and END), even if the END line is missing. A line of less than
 # 40 characters counts as a line of the key only if an END line follows later, or if it is the end of the text. A plain
 # word never counts. So no command can be hidden as a line of a key. Each line may begin with the `+` or `-` of a diff.
+# Both repeats of lines are atomic groups. Python 3.11.2 (Debian 12) matches a possessive repeat such as `(?:...)*+`
+# wrongly if its group can backtrack or has a `(?!...)`.
 _BREAK = r"(?:\s|\\[nrt]){1,8}+"
 _LONG_LINE = rf"[{_BASE64}=]{{40,}}+"
 _SHORT_LINE = rf"(?=[{_BASE64}]{{0,80}}[A-Z0-9+=])(?!/)[{_BASE64}=]{{1,80}}+"
 _PEM_HEADER = r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset)\s?:[ ]?[\w ,.:+/-]{0,100}"
 _SIGN = "[-+]?"
 _WHOLE_PEM = (
-    rf"(?:{_BREAK}{_SIGN}(?:{_PEM_HEADER}|{_LONG_LINE}|{_SHORT_LINE})){{1,2000}}+(?=(?:{_BREAK})?{_SIGN}-----END )"
+    rf"(?>(?:{_BREAK}{_SIGN}(?:{_PEM_HEADER}|{_LONG_LINE}|{_SHORT_LINE})){{1,2000}})(?=(?:{_BREAK})?{_SIGN}-----END )"
 )
 _BROKEN_PEM = (
-    rf"(?:{_BREAK}{_SIGN}(?:{_PEM_HEADER}|{_LONG_LINE})){{1,2000}}+"
+    rf"(?>(?:{_BREAK}{_SIGN}(?:{_PEM_HEADER}|{_LONG_LINE})){{1,2000}})"
     rf"(?:{_BREAK}{_SIGN}{_SHORT_LINE}(?=[\s\"']{{0,8}}\Z))?"
 )
 _LINE = lazily(r"[^\r\n]+")
@@ -223,7 +225,7 @@ _FORMATS = (
     _format(  # Cookies, RFC 6265
         "cookie",
         r"(?P<keep>\b(?:set-)?cookie\\?[\"']?:\s{0,3}\\?[\"']?)(?P<secret>[\w.!#%&*+^|~-]{1,80}=[^\s\"'`$\\;|&<>()]*+"
-        r"(?:;\s?[\w.!#%*+^~-]{1,80}=[^\s\"'`$\\;|&<>()]*+)*+)",
+        r"(?>(?:;\s?[\w.!#%*+^~-]{1,80}=[^\s\"'`$\\;|&<>()]*+)*))",
         re.IGNORECASE,
     ),
     _format(  # User name and password in URLs, RFC 3986 section 3.2.1
@@ -308,10 +310,10 @@ _NAME = lazily(
 )
 _WORD_BEFORE = lazily(r"[A-Za-z]{2,12}[ ]\Z")
 _VALUE = lazily(
-    r"(?P<quote>\\{1,3}[\"'])(?P<escaped>(?:(?!(?P=quote))[^\n])*+)"
+    r"(?P<quote>\\{1,3}[\"'])(?P<escaped>(?>(?:(?!(?P=quote))[^\n])*))"
     r"|\"(?P<double>(?:[^\"\\\n]|\\.)*+)|'(?P<single>[^'\n]*+)"
     rf"|(?P<bare>(?:{_ANY_PREFIX})?{_MARK}(?=#)"
-    rf"|(?![\w.]{{1,80}}\()(?:{_MARK}|[^\s\"'`,;&|<>(){{}}\\])++)"
+    rf"|(?![\w.]{{1,80}}\()(?>(?:{_MARK}|[^\s\"'`,;&|<>(){{}}\\])+))"
 )
 # After the name of a secret, these values aren't secrets: references such as `$TOKEN`, words such as `null`, and names
 # of schemes such as `bearer`. The pattern for references matches only their beginning, so a long reference takes no

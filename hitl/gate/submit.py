@@ -159,7 +159,7 @@ async def _record(gate: GateContext, draft: Draft, twin: Call | None) -> Submitt
 
 def _new(gate: GateContext, draft: Draft, short: str, now: datetime) -> Change:
     ask = draft.ask
-    approvers = gate.people.approvers_for(ask.origin, draft.verdict)
+    approvers = gate.people.lasting(gate.people.approvers_for(ask.origin, draft.verdict), now)
     if is_asked(ask):
         approvers = tuple(dict.fromkeys((*approvers, gate.people.on_behalf_of(ask.requester))))
     routes = tuple(dict.fromkeys((*gate.people.routes_for(ask.origin, approvers), *ask.routes)))
@@ -203,6 +203,7 @@ def _passed(gate: GateContext, call: Call, now: datetime) -> Call:
 
 def _unreachable(gate: GateContext, call: Call) -> Fact | None:
     """Return the reason why nobody can answer the call, or None."""
-    if not gate.access.anybody(call):
+    may_approve = gate.access.who_may_approve(call)
+    if not may_approve:
         return fact(Unfit.NOBODY)
-    return None if (call.routes or gate.seen_locally(call)) else fact(Unfit.NOWHERE)
+    return None if call.routes or any(map(gate.people.is_local, may_approve)) else fact(Unfit.NOWHERE)

@@ -124,15 +124,21 @@ class Access(Struct, frozen=True):
         small = limit is not None and verdict.risk.rank <= limit.rank < Risk.CRITICAL.rank
         return small and not verdict.exclude_requester
 
-    def anybody(self, call: Call) -> bool:
-        """Return whether at least one person could approve the call, on any surface."""
-        approvers = self._people(call.approvers)
+    def who_may_approve(self, call: Call, surface: str | None = None) -> tuple[str, ...]:
+        """Return the principals who could approve or answer the call, in the order of the call's list of approvers.
+
+        The call's requester is one of them only if their own approval counts on this surface. If `surface` is None,
+        it is enough that it counts on any surface. Tokens count as they did when the call was made.
+        """
+        people, own = self.people, self.people.whose(call.requester)
+        listed = [name for name in dict.fromkeys(map(people.principal, call.approvers)) if not people.is_revoked(name)]
         if is_question(call):
-            return bool(approvers)
-        if approvers - self.people.whose(call.requester):
-            return True
-        own = any(self.may_approve_own(call.verdict, call.origin, surface) for surface in ("", *self.people.surfaces))
-        return own and bool(approvers)
+            return tuple(listed)
+        if not own.isdisjoint(listed):
+            surfaces = ("", *people.surfaces) if surface is None else (surface,)
+            if not any(self.may_approve_own(call.verdict, call.origin, each) for each in surfaces):
+                listed = [name for name in listed if name not in own]
+        return tuple(name for name in listed if people.can_approve(name, call.verdict.risk, call.created_at))
 
     def _people(self, names: Iterable[str]) -> frozenset[str]:
         found = frozenset(map(self.people.principal, names))

@@ -160,6 +160,30 @@ class Directory:
         end = self.token_ends.get(identity)
         return end is not None and end <= now
 
+    def lasting(self, names: tuple[str, ...], at: datetime) -> tuple[str, ...]:
+        """Return the names without those of people whose only accounts are bearer tokens that have ended."""
+        if not self.token_ends:
+            return names
+        return tuple(name for name in names if not all(self.has_ended(i, at) for i in self._accounts(name)))
+
+    def can_approve(self, name: str, risk: Risk, at: datetime) -> bool:
+        """Return whether the person has an account with which they could approve a call of this risk at that time.
+
+        An agent's token isn't such an account, nor is a token that has ended or whose limit is below the risk.
+        """
+        return any(
+            i not in self.owners and not self.has_ended(i, at) and risk.rank <= self.token_limit(i).rank
+            for i in self._accounts(name)
+        )
+
+    def _accounts(self, name: str) -> tuple[str, ...]:
+        """Return the identities of a person that are accounts: `PLATFORM:USER`, not the operator's own name for them.
+
+        If there is no such identity, return the name.
+        """
+        found = tuple(i for i in self.identities(self.principal(name)) if ":" in i)
+        return found or (name,)
+
     def on_behalf_of(self, identity: str) -> str:
         """Return the person for whom an identity asks: the owner of an agent's token, or else the principal."""
         return self.principal(self.owners.get(identity, identity))
@@ -224,8 +248,8 @@ class Directory:
         found = (place for route in listed for place in self._places(route, origin, approvers))
         return self._left(tuple(dict.fromkeys(found)))
 
-    def tested(self, origin: str) -> tuple[Tried, ...]:
-        """Return the people whom `sayso test` asks, each with a conversation and a surface.
+    def tested(self, origin: str, at: datetime) -> tuple[Tried, ...]:
+        """Return the people whom `sayso test` asks at the time `at`, each with a conversation and a surface.
 
         An approver comes once for each surface that gets the conversation's cards, if the approver has an account
         there. `origin` is tested first, then all chats that have settings of their own.
@@ -235,7 +259,7 @@ class Directory:
         found: list[Tried] = []
         for place in places:
             own = self._conversation(place).approvers
-            approvers = self._left(self.approvers if own is None else own)
+            approvers = self.lasting(self._left(self.approvers if own is None else own), at)
             cards = dict.fromkeys(route.partition(":")[0] for route in self.routes_for(place, approvers))
             for who in map(self.principal, approvers):
                 accounts = {each.partition(":")[0] for each in self.identities(who)}
@@ -276,9 +300,15 @@ class Directory:
         named = any(principal in map(self.principal, listed or ()) for listed in self._lists())
         return named and not self.is_revoked(principal)
 
-    def in_force(self) -> Directory:
-        """Return a copy of this directory whose lists hold no revoked people. Checks of the lists use this copy."""
-        left = self._left
+    def in_force(self, at: datetime) -> Directory:
+        """Return a copy of this directory whose lists hold neither revoked people nor tokens that have ended.
+
+        Checks of the lists use this copy.
+        """
+
+        def left(names: tuple[str, ...]) -> tuple[str, ...]:
+            return self.lasting(self._left(names), at)
+
         places = {
             name: replace(
                 place,

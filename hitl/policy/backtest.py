@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct
@@ -119,8 +120,24 @@ class Suggestion(Struct, frozen=True):
     folders: tuple[str, ...]
 
 
-def suggest(calls: Iterable[Call], policy: Policy, *, least: int) -> list[Suggestion]:
+class LeftOut(StrEnum):
+    """The reasons why no rule is suggested for a kind of request. If several reasons hold, the first one counts."""
+
+    RISK = "risk"
+    ENDED = "ended"
+    ALLOWED = "allowed"
+    QUICK = "quick"
+    RARE = "rare"
+    INEXACT = "inexact"
+    #: The rule would cover a rule of the policy, or another suggested rule.
+    COVERS = "covers"
+
+
+def suggest(calls: Iterable[Call], policy: Policy, *, least: int) -> tuple[list[Suggestion], Counter[LeftOut]]:
     """Return suggested rules for requests of low or medium risk that were approved at least `least` times.
+
+    Also return the number of the other kinds of requests, by the reason why there is no rule for them. Requests of one
+    kind have the same tool and the same arguments.
 
     `policy` is the policy that applies now. It must still ask about at least one of the requests. A suggested rule
     allows one tool with exactly the approved arguments. An approval less than READ_S seconds after its request doesn't
@@ -135,19 +152,25 @@ def suggest(calls: Iterable[Call], policy: Policy, *, least: int) -> list[Sugges
     for call in calls:
         if call.verdict.action is Action.APPROVE:
             groups[canonical([call.tools, call.tool, call.runs.value, call.arguments])].append(call)
-    found = [made for group in groups.values() if (made := _suggestion(group, policy, least))]
-    return sorted(found, key=lambda suggestion: -suggestion.approved)
+    made = [_suggestion(group, policy, least) for group in groups.values()]
+    found = [each for each in made if isinstance(each, Suggestion)]
+    left_out = Counter(each for each in made if isinstance(each, LeftOut))
+    return sorted(found, key=lambda suggestion: -suggestion.approved), left_out
 
 
-def _suggestion(group: Sequence[Call], policy: Policy, least: int) -> Suggestion | None:
-    if any(call.decision is not Decision.APPROVED or call.verdict.risk.rank > Risk.MEDIUM.rank for call in group):
-        return None
+def _suggestion(group: Sequence[Call], policy: Policy, least: int) -> Suggestion | LeftOut:
+    if any(call.verdict.risk.rank > Risk.MEDIUM.rank for call in group):
+        return LeftOut.RISK
+    if any(call.decision is not Decision.APPROVED for call in group):
+        return LeftOut.ENDED
     if all(policy.judge(asked_of(call)).action is not Action.APPROVE for call in group):
-        return None
+        return LeftOut.ALLOWED
     call, when = group[0], _when(group[0])
     read = [each for each in group if _seconds(each) >= READ_S]
-    if len(read) < least or when is None or is_pattern(call.tools) or is_pattern(call.tool):
-        return None
+    if len(read) < least:
+        return LeftOut.QUICK if len(group) >= least else LeftOut.RARE
+    if when is None or is_pattern(call.tools) or is_pattern(call.tool):
+        return LeftOut.INEXACT
     named = {"tools": call.tools, "tool": call.tool} if call.tools else {"tool": call.tool}
     rule = {"id": f"approved-{call.digest[:_ID_DIGITS]}", **named, "when": when, "action": "allow"}
     people = {each.decided_by for each in read}

@@ -583,7 +583,10 @@ class Policy:
             told = self.checked.risk.get(level)
             by_level = told is not None and told.action is not None
             return because(Because.NO_RULE_LEVEL, level) if by_level else because(Because.NO_RULE)
-        return rule.message if rule is not None else None
+        if rule is None:
+            return None
+        # The explanation of the risk would be no reason for a denial.
+        return rule.message or (because(Because.DENIES, rule.called) if outcome.action == "deny" else None)
 
     def _failed(self, error: Exception) -> Verdict:
         outcome = Outcome("deny", None, Reason.POLICY_ERROR)

@@ -90,14 +90,17 @@ def test_the_status_is_the_commands_own(service: Installation, door: Door, comma
     assert ("failed" if status else "succeeded") == service.status(call["ref"])
 
 
-def test_a_command_that_is_not_there_is_said(service: Installation, door: Door) -> None:
+def test_a_command_that_cannot_be_started_is_said(service: Installation, door: Door) -> None:
     """127 as in a shell, and one line that says what can't be run."""
-    asking = door.begin("ask", "--quiet", "build", "--", "no-such-program")
+    script = service.root / "build"
+    script.write_text("#!/no/such/interpreter\n")
+    script.chmod(0o755)
+    asking = door.begin("ask", "--quiet", "build", "--", "./build")
     decided(service, "approve")
 
     status, out, err = ends(asking)
     assert (127, "") == (status, out)
-    assert says(err, "command.not_started", program="no-such-program", folder=service.root)
+    assert says(err, "command.not_started", program="./build", folder=service.root)
     assert 1 == len(err.splitlines())
 
 

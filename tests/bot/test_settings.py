@@ -15,6 +15,7 @@ from bot.cli.main import application
 from bot.errors import SettingsError
 from bot.finding import find_config, runtime_folder
 from bot.settings import load, refuse_foreign
+from bot.wording import say
 from hitl.call import Risk
 from tests.sentences import raises, says
 
@@ -120,6 +121,38 @@ def test_ages_are_numbers_with_their_units(file: Path) -> None:
     kept = load(file).retention
 
     assert (timedelta(days=90), timedelta(weeks=52), timedelta(days=10)) == (kept.arguments, kept.calls, kept.events)
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("SAYSO_STAT", "SAYSO_STATE"),
+        ("sayso_stat", "SAYSO_STATE"),
+        ("SAYSO_TELEGRM__TOKEN", "SAYSO_TELEGRAM__TOKEN"),
+        ("SAYSO_XYZ", None),
+    ],
+)
+def test_an_unknown_variable_is_told_with_the_one_that_was_probably_meant(
+    file: Path, monkeypatch: pytest.MonkeyPatch, name: str, near: str | None
+) -> None:
+    """Names are compared without their common prefix, by which all of them are alike."""
+    monkeypatch.setenv(name, "x")
+    with pytest.raises(SettingsError) as refused:
+        load(file)
+
+    told = say("near.name", name=name, near=near) if near else name
+    problems = say("setting.unknown_names", names=told)
+    assert says(str(refused.value), "setting.environment", problems=problems)
+
+
+def test_a_path_that_is_no_text_is_told_in_our_words(file: Path) -> None:
+    """Pydantic would name a class of Python."""
+    file.write_text("state = 5")
+    with pytest.raises(SettingsError) as refused:
+        load(file)
+
+    problems = say("setting.misfit", setting="state", why=say("setting.path"))
+    assert says(str(refused.value), "setting.unusable", path=file, problems=problems)
 
 
 @pytest.mark.parametrize(

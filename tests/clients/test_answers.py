@@ -198,6 +198,31 @@ def test_a_denied_call_is_an_outcome(wire: Wire) -> None:
     assert ("denied", "Because.", "r1", 0) == (came.status, came.reason, came.ref, ran)
 
 
+def test_a_call_that_was_rejected_a_moment_ago_is_an_outcome(wire: Wire) -> None:
+    """The service asks nobody. Alone and in a batch, the call is one that people rejected."""
+    code, document = problem("REJECTED_RECENTLY", 409)
+    came, ran = asked(wire, (code, document))
+    in_batch = after_push_back(Request("pay", ARGS), document)
+    with pytest.raises(StopIteration) as end:
+        next(in_batch)
+
+    assert isinstance(came, NotRun)
+    assert ("rejected", "Because.", "r1", 0) == (came.status, came.message, came.ref, ran)
+    assert came == end.value.value
+
+
+def test_a_pending_call_is_logged_once(wire: Wire, caplog: pytest.LogCaptureFixture) -> None:
+    """The line has the ref and the deadline. A call that nobody is asked about is not logged."""
+    caplog.set_level("INFO", "sayso_client")
+    pending = call("pending", expires_at="2026-01-01T12:05:00+00:00")
+    asked(wire, (202, pending), claimed(), (200, call("succeeded")))
+    lines = list(caplog.messages)
+    asked(wire, problem("CALL_DENIED", 403))
+
+    assert says(lines[0], "gated.pending", short="ABC123", until=pending["expires_at"])
+    assert 1 == len(caplog.messages)
+
+
 @pytest.mark.parametrize("status", ["approved", "running", "succeeded"])
 @pytest.mark.parametrize("code", ["ALREADY_DECIDED", "HITL_001", "CONF_EXPIRED", "TAMPERED"])
 def test_a_claim_that_is_refused_runs_nothing(wire: Wire, code: str, status: str) -> None:

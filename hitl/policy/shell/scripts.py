@@ -14,8 +14,9 @@ MAX_SCRIPT = 2048
 _MAX_CLASSES = 64  # at most this many opening brackets; from each, a search may go to the end of the script
 _MAX_DELIMITERS = 16  # at most this many different delimiters in a script; each needs an expression of its own
 
-_PART = r"(?:\\.|\[\^?\]?[^\]\n]*\]|(?!{end})[^\\\n])*+{end}"
-_PLAIN_PART = r"(?:\\.|(?!{end})[^\\\n])*+{end}"
+# These are atomic groups: Python 3.11.2 (Debian 12) ignores a `(?!...)` in a possessive repeat such as `(?:...)*+`.
+_PART = r"(?>(?:\\.|\[\^?\]?[^\]\n]*\]|(?!{end})[^\\\n])*){end}"
+_PLAIN_PART = r"(?>(?:\\.|(?!{end})[^\\\n])*){end}"
 _BLANKS = re.compile(r"[\s;{}]*")
 _ADDRESS = re.compile(r"\d+(?:~\d+)?|\$|[+~]\d+")
 _AFTER_ADDRESS = re.compile(r"[IM]*\s*")
@@ -27,7 +28,9 @@ _ALONE = frozenset("=dDgGhHnNpPxzF")
 _TO_LINE_END = frozenset("aicrRwWv#")
 
 _AWK_LITERALS = tuple(
-    re.compile(rf'"(?:[^"\\\n]|\\.)*"|(?P<before>^|[~!(,{{;&|\n]|\breturn\b)\s*/(?:\\.{inside}|[^/\\\n])*+/', re.DOTALL)
+    re.compile(
+        rf'"(?:[^"\\\n]|\\.)*"|(?P<before>^|[~!(,{{;&|\n]|\breturn\b)\s*/(?>(?:\\.{inside}|[^/\\\n])*)/', re.DOTALL
+    )
     for inside in ("", r"|\[\^?\]?[^\]\n]*\]")  # some versions of awk end an expression at a slash in brackets
 )
 _AWK_RUNS = re.compile(r"\bsystem\b|(?<!\|)\|(?!\|)|@load|@include|@[A-Za-z_]\w*\s*\(")

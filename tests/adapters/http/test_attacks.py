@@ -21,6 +21,7 @@ from sayso_client.wire import SOCKET_NAME
 from tests import api_clients
 from tests.adapters.http.conftest import CALL, ME, OTHER, asked
 from tests.hitl.world import NOON, READ
+from tests.sentences import says
 
 if TYPE_CHECKING:
     from tests.adapters.http.conftest import Api
@@ -246,6 +247,20 @@ async def test_without_a_working_token_nothing_is_answered(api: Api, authorizati
 
     assert (401, "UNAUTHENTICATED") == refusal(answer)
     assert "Bearer" == answer.headers["www-authenticate"]
+
+
+async def test_an_unknown_and_a_revoked_token_get_the_same_answer(api: Api) -> None:
+    """The answer says that the token isn't valid, and doesn't reveal which tokens there were."""
+    token = await api.token("ci")
+    await api.local().delete("/v1/tokens/ci")
+    revoked, unknown, none = [
+        (await api.remote().get("/v1/calls", headers=headers)).json()["detail"]
+        for headers in ({"Authorization": f"Bearer {token}"}, {"Authorization": "Bearer sayso_x"}, {})
+    ]
+
+    assert revoked == unknown
+    assert says(revoked, "api.http.token.invalid")
+    assert none != unknown
 
 
 async def test_a_token_works_until_its_end_or_its_revocation(api: Api, clock: SetClock) -> None:

@@ -446,3 +446,22 @@ async def test_only_an_operator_is_told_which_state_folder_is_used(api: Api) -> 
     clients = (api.local(), await api.agent(), await api.approver())
 
     assert [FOLDER, None, None] == [fits(await client.get("/v1/me"), "MeAnswer")["state"] for client in clients]
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "key"),
+    [
+        (b'{"tool": "x"}', "application/x-www-form-urlencoded", "api.no_json_type"),
+        (b'{"tool": "x"}', None, "api.no_json_type"),
+        (b'{"tool": ', "application/json", "api.no_json"),
+        (b"\xff", "application/json", "api.no_json"),
+        (b"[]", "application/json", "api.invalid"),
+    ],
+)
+async def test_a_body_that_is_not_read_as_json_says_why(api: Api, body: bytes, kind: str | None, key: str) -> None:
+    """The next step is another one for a missing content type, for text that isn't JSON, and for other JSON."""
+    agent = await api.agent()
+    answer = await agent.post("/v1/calls", content=body, headers={"Content-Type": kind} if kind else {})
+
+    assert (400, "HITL_001") == (answer.status_code, answer.json()["code"])
+    assert says(answer.json()["detail"], key)

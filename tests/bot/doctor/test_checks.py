@@ -44,9 +44,11 @@ OTHER_CHATS = say("doctor.origin.name.other", platform="Telegram")
 OURS = f'requesters = ["{ME}"]\napprovers = ["{ME}", "telegram:42"]\n'
 
 
-def token(state: Path, name: str, scope: str, owner: str | None, revoked: int | None) -> None:
+def token(
+    state: Path, name: str, scope: str, owner: str | None, revoked: int | None, *, until: int | None = None
+) -> None:
     """A token in the database of that folder."""
-    kept = {"name": name, "hash": name, "scope": scope, "owner": owner, "revoked_at": revoked}
+    kept = {"name": name, "hash": name, "scope": scope, "owner": owner, "revoked_at": revoked, "until": until}
     rest = {"origins": "[]", "routes": "[]", "created_at": 1, "created_by": ME, "mac": ""}
     row = {**kept, **rest}
     with sqlite3.connect(state / "sayso.db") as database:
@@ -277,7 +279,7 @@ def test_a_misspelled_platform_of_a_route_is_told_with_the_one_that_was_meant(
     text = f'{APART}routes = ["telegrm:42"]\n[telegram]\napi = "http://127.0.0.1:9"\n'
     told = checked(text)["unknown routes"].text
 
-    assert says(told, "doctor.unknown.routes", routes=say("near.route", route="telegrm:42", near="telegram:42"))
+    assert says(told, "doctor.unknown.routes", routes=say("near.name", name="telegrm:42", near="telegram:42"))
 
 
 @pytest.mark.parametrize(("approver", "told"), [("local:4321", True), ("telegram:42", False)])
@@ -579,6 +581,30 @@ def test_who_is_listed_but_revoked_is_told(
     assert found["revoked"].text.startswith(f"{OTHER if named == OTHER else 'ada'}: listed, but revoked")
     assert str(kept) in found["revoked"].text
     assert left == found[role].text
+
+
+@pytest.mark.parametrize(("until", "revoked", "how"), [(None, 1, "revoked"), (1, None, "over"), (1, 1, "revoked")])
+def test_a_listed_token_that_has_ended_is_told(
+    checked: Callable[..., dict[str, Check]],
+    tmp_path: Path,
+    migrated: Path,
+    until: int | None,
+    revoked: int | None,
+    how: str,
+) -> None:
+    """The line says whether it was revoked or its time is over. It is no unknown person, and may approve nothing."""
+    shutil.copy(migrated, tmp_path / "state" / "sayso.db")
+    token(tmp_path / "state", "desk", "approver", None, revoked, until=until)
+    beside, alone = (
+        checked(f'requesters = ["{ME}"]\napprovers = [{names}]\n')
+        for names in (f'"token:desk", "{OTHER}"', '"token:desk"')
+    )
+
+    assert Health.YELLOW is beside["ended tokens"].state
+    told = say(f"doctor.tokens.ended.{how}", token="token:desk")
+    assert says(beside["ended tokens"].text, "doctor.tokens.ended", people=told)
+    assert (OTHER, Health.RED) == (beside["approvers"].text, alone["approvers"].state)
+    assert "unknown approvers" not in beside
 
 
 def test_a_list_on_which_everybody_is_revoked_is_not_called_empty(

@@ -553,6 +553,17 @@ class TestTheRest:
         assert of_ann.may(Verb.APPROVE)
         assert of_all.may(Verb.APPROVE)
 
+    def test_a_card_names_only_those_who_may_approve_it(self) -> None:
+        """The holder of a token with a lower limit may reject the request, so this card offers that alone."""
+        people = Directory(approvers=(ANN, "token:desk"))
+        call = ruled(asked(approvers=(ANN, "token:desk"), origin=ROOM), risk=Risk.HIGH)
+        of_desk, of_all = (card(call, Names(people), reader=reader) for reader in ("token:desk", ""))
+
+        assert [ANN] == [part.principal for part in of_all.approvers if isinstance(part, Who)]
+        assert (False, True) == (of_desk.may(Verb.APPROVE), of_desk.may(Verb.REJECT))
+        assert say("card.how.limit") == plain(of_desk.how, in_utc)
+        assert [ANN] == view(call, Names(people))["approvers"]
+
     def test_a_question_in_the_private_chat_of_somebody_else_says_who_can_answer_it(self) -> None:
         """It has Details alone."""
         call = asked({"question": "Which stage?"}, executor=EXECUTOR, requester=BOB, approvers=(ANN,))

@@ -270,10 +270,15 @@ class TestNobodyToAsk:
             ({"approvers": (UMA,)}, {}),
             ({}, {"approvers": ()}),
             ({"conversations": {ROOM: Conversation(ROOM, approvers=())}}, {}),
+            ({"approvers": ("token:desk",), "token_ends": {"token:desk": NOON}}, {}),
+            ({"approvers": ("token:desk",), "token_limits": {"token:desk": Risk.LOW}}, {}),
+            ({"approvers": ("token:desk", UMA)}, {"risk": Risk.HIGH}),
         ],
     )
     async def test_nobody_may_approve(self, people: dict[str, Any], terms: dict[str, Any]) -> None:
-        """An empty list, or a requester alone on it: undeliverable, and why is on record and told."""
+        """An empty list, a requester alone on it, or tokens that have ended or whose limit is below the risk:
+        undeliverable, and why is on record and told.
+        """
         world = World(**people)
         world.rules.set(WRITE, **terms)
         call = await world.ask()
@@ -286,6 +291,14 @@ class TestNobodyToAsk:
     async def test_no_surface_can_show_it(self) -> None:
         """No chat to post it to, and no approver known on this machine: undeliverable."""
         world = World(conversations={"terminal:1": Conversation("terminal:1")})
+        call = await world.ask(origin="terminal:1")
+
+        assert sentence(fact("outcome.undeliverable", why=fact(Unfit.NOWHERE))) == outcome(call)
+
+    async def test_a_token_below_the_risk_makes_no_surface(self) -> None:
+        """Its holder sees the pending list and may not approve; the person who may approve sees no card."""
+        world = World(approvers=("token:desk", "telegram:77"), conversations={"terminal:1": Conversation("terminal:1")})
+        world.rules.set(WRITE, risk=Risk.HIGH)
         call = await world.ask(origin="terminal:1")
 
         assert sentence(fact("outcome.undeliverable", why=fact(Unfit.NOWHERE))) == outcome(call)

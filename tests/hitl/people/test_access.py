@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -64,25 +65,61 @@ def test_over_the_socket_ones_own_needs_its_own_setting() -> None:
 
 
 @pytest.mark.parametrize(
-    ("approvers", "self_approval", "socket", "could"),
+    ("approvers", "self_approval", "socket", "may"),
     [
-        ((ANN,), None, None, True),
-        ((UMA, ANN), None, None, True),
-        ((UMA,), None, None, False),
-        ((UMA,), MEDIUM, None, True),
-        ((UMA,), LOW, None, False),
-        ((UMA,), None, MEDIUM, True),
-        ((), HIGH, HIGH, False),
+        ((ANN,), None, None, (ANN,)),
+        ((UMA, ANN), None, None, (ANN,)),
+        ((UMA,), None, None, ()),
+        ((UMA,), MEDIUM, None, (UMA,)),
+        ((UMA, ANN), MEDIUM, None, (UMA, ANN)),
+        ((UMA,), LOW, None, ()),
+        ((UMA,), None, MEDIUM, (UMA,)),
+        ((), HIGH, HIGH, ()),
     ],
 )
-def test_somebody_must_be_left_to_approve(
-    approvers: tuple[str, ...], self_approval: Risk | None, socket: Risk | None, *, could: bool
+def test_a_requester_may_approve_up_to_the_limit_and_others_always(
+    approvers: tuple[str, ...], self_approval: Risk | None, socket: Risk | None, may: tuple[str, ...]
 ) -> None:
-    """Somebody else on the list, or the requester where that is allowed up to this risk."""
+    """The people who may approve are the others on the list, and the requester where that is allowed up to this
+    risk.
+    """
     own = Conversation(ROOM, self_approval=self_approval)
     people = directory(conversations={ROOM: own}, self_approval_socket=socket)
 
-    assert could is Access(people).anybody(the_call(approvers=approvers, verdict=asked(MEDIUM)))
+    assert may == Access(people).who_may_approve(the_call(approvers=approvers, verdict=asked(MEDIUM)))
+
+
+@pytest.mark.parametrize(
+    ("risk", "told", "may"),
+    [
+        (MEDIUM, {}, ("token:desk", "ann")),
+        (HIGH, {}, ("ann",)),
+        (HIGH, {"token_limits": {"token:desk": HIGH}}, ("token:desk", "ann")),
+        (LOW, {"token_limits": {"token:desk": LOW}}, ("token:desk", "ann")),
+        (MEDIUM, {"token_ends": {"token:desk": NOON}}, ("ann",)),
+        (MEDIUM, {"token_ends": {"token:desk": NOON + timedelta(seconds=1)}}, ("token:desk", "ann")),
+        (MEDIUM, {"owners": {"token:desk": SAM}}, ("ann",)),
+        (MEDIUM, {"token_ends": {"token:ann": NOON}}, ("token:desk", "ann")),
+        (MEDIUM, {"token_ends": {"token:ann": NOON}, "principals": {"ann": ("token:ann",)}}, ("token:desk",)),
+        (HIGH, {"principals": {"ann": ("token:ann",)}}, ()),
+        (MEDIUM, {"revoked": frozenset({"token:desk"})}, ("ann",)),
+    ],
+)
+def test_a_token_may_approve_up_to_its_limit_and_its_end(
+    risk: Risk, told: dict[str, Any], may: tuple[str, ...]
+) -> None:
+    """An agent's token never may. A person who has another account may by that account."""
+    people = directory(**{"principals": {"ann": (ANN, "token:ann")}, **told})
+    call = the_call(approvers=("token:desk", "ann"), verdict=asked(risk))
+
+    assert may == Access(people).who_may_approve(call)
+
+
+def test_the_owner_of_an_agents_token_may_not_approve_its_calls() -> None:
+    """What an agent asks for its owner is the owner's own call."""
+    call = the_call(requester="token:ci", approvers=(UMA, ANN))
+
+    assert (ANN,) == Access(directory(owners={"token:ci": UMA})).who_may_approve(call)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +178,7 @@ def test_a_list_that_names_an_identity_means_the_person_behind_it() -> None:
 
     assert access.may_ask("ann", ROOM)
     assert access.operates("ann")
-    assert access.anybody(call)
+    assert ("ann",) == access.who_may_approve(call)
     assert access.why_not_decide(yes(ANN), call, call.verdict, approve=True) is None
 
 

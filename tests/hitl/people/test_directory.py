@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -187,10 +188,10 @@ def test_who_is_revoked_is_not_asked_to_try_the_surfaces() -> None:
     """`sayso test` asks the approvers who are left, in each conversation."""
     lists: dict[str, Any] = {"conversations": {ROOM: Conversation(ROOM, approvers=(ANN, BOB))}}
 
-    tested = directory(**lists).tested(QUIET)
+    tested = directory(**lists).tested(QUIET, NOON)
 
     assert [(QUIET, ANN), (QUIET, BOB), (ROOM, ANN), (ROOM, BOB)] == [one[:2] for one in tested]
-    left = directory(**lists, revoked=frozenset({ANN})).tested(QUIET)
+    left = directory(**lists, revoked=frozenset({ANN})).tested(QUIET, NOON)
     assert [(QUIET, BOB), (ROOM, BOB)] == [one[:2] for one in left]
 
 
@@ -207,7 +208,7 @@ def test_an_approver_tries_each_surface_on_which_cards_reach_an_account_of_their
         (QUIET, "ann", "slack"),
         (QUIET, "bob", "slack"),
         (QUIET, "cyd", ""),
-    ) == people.tested(QUIET)
+    ) == people.tested(QUIET, NOON)
 
 
 @pytest.mark.parametrize("routes", [("approvers",), ("telegram:42", "telegram:43")])
@@ -223,3 +224,18 @@ def test_who_is_revoked_gets_no_card(routes: tuple[str, ...]) -> None:
     assert ("telegram:43",) == people.approvers_for("local", asked())
     assert () == people.approvers_for("local", asked(approvers=("ann",)))
     assert ("telegram:43",) == people.routes_for("local", people.approvers_for("local", asked()))
+
+
+def test_a_token_that_has_ended_is_on_no_list() -> None:
+    """It is left out as a revoked person is. A person who has another account stays on the lists."""
+    people = directory(
+        approvers=("token:desk", "ann", BOB),
+        principals={"ann": (ANN, "token:ann")},
+        conversations={QUIET: Conversation(QUIET, approvers=("token:desk",))},
+        token_ends={"token:desk": NOON, "token:ann": NOON},
+    )
+    (early, late), place = [people.in_force(NOON + timedelta(seconds=s)) for s in (-1, 0)], QUIET
+
+    assert (("token:desk", "ann", BOB), ("ann", BOB)) == (early.approvers, late.approvers)
+    assert (("token:desk",), ()) == (early.conversations[place].approvers, late.conversations[place].approvers)
+    assert {"ann", BOB} == {tried.approver for tried in people.tested(ROOM, NOON)}

@@ -10,7 +10,7 @@ import pytest
 
 from hitl.call import Call, Decision, PolicyCall, Risk, Runs
 from hitl.policy import Policy, load
-from hitl.policy.backtest import asked_of, backtest, suggest
+from hitl.policy.backtest import LeftOut, asked_of, backtest, suggest
 from hitl.policy.ports import Document
 from hitl.policy.proposal import proposed, shift_line
 from hitl.records import replace
@@ -91,7 +91,7 @@ def test_what_a_denial_would_have_asked_is_no_change() -> None:
 
 def suggested(calls: list[Call], least: int = 3) -> Policy | None:
     """The policy with the rules that the record suggests, in force."""
-    found = suggest(calls, policy(), least=least)
+    found, _ = suggest(calls, policy(), least=least)
     return load(proposed(DOCUMENT, found), name="suggested") if found else None
 
 
@@ -121,7 +121,7 @@ def test_a_command_is_suggested_word_by_word() -> None:
     for argv in (["make"], ["make", "lint", "x"], ["make lint"]):
         assert "approve" == made.judge(asked_of(past({"argv": argv}, runs=Runs.CALLER))).action
     assert "approve" == made.judge(PolicyCall("notes", "other", {"argv": ["make", "lint"]})).action
-    assert [("/srv/app",)] == [each.folders for each in suggest(calls, policy(), least=3)]
+    assert [("/srv/app",)] == [each.folders for each in suggest(calls, policy(), least=3)[0]]
 
 
 @pytest.mark.parametrize(
@@ -132,37 +132,50 @@ def test_a_name_that_is_a_pattern_is_never_suggested(tools: str, tool: str) -> N
     assert suggested([past({"confirm": True}, tools=tools, tool=tool)] * 3) is None
 
 
+#: Approvals of one request.
+ALWAYS = [past({"name": "a"})] * 5
+
+
 def risky(call: Call) -> Call:
     """The same request with a high risk."""
     return replace(call, verdict=replace(call.verdict, risk=Risk.HIGH))
 
 
 @pytest.mark.parametrize(
-    "calls",
+    ("calls", "why"),
     [
-        pytest.param([past({"name": "a"})] * 2, id="too seldom"),
-        pytest.param([past({"name": "a"})] * 5 + [past({"name": "a"}, Decision.REJECTED)], id="rejected once"),
-        pytest.param([past({"name": "a"})] * 5 + [past({"name": "a"}, Decision.EXPIRED)], id="left unanswered once"),
-        pytest.param([past({"name": "a"})] * 5 + [past({"name": "a"}, Decision.UNDELIVERABLE)], id="unseen once"),
-        pytest.param([past({"name": "a"}, after_s=1)] * 5, id="approved unread"),
+        pytest.param([past({"name": "a"})] * 2, LeftOut.RARE, id="too seldom"),
+        pytest.param(
+            [past({"name": "a"})] * 5 + [past({"name": "a"}, Decision.REJECTED)], LeftOut.ENDED, id="rejected once"
+        ),
+        pytest.param(
+            [past({"name": "a"})] * 5 + [past({"name": "a"}, Decision.EXPIRED)],
+            LeftOut.ENDED,
+            id="left unanswered once",
+        ),
+        pytest.param(
+            [past({"name": "a"})] * 5 + [past({"name": "a"}, Decision.UNDELIVERABLE)], LeftOut.ENDED, id="unseen once"
+        ),
+        pytest.param([past({"name": "a"}, after_s=1)] * 5, LeftOut.QUICK, id="approved unread"),
         pytest.param(
             [
                 *[past({"argv": ["make"]}, runs=Runs.CALLER, cwd="/srv/app")] * 5,
                 past({"argv": ["make"]}, Decision.REJECTED, runs=Runs.CALLER, cwd="/srv/production"),
             ],
+            LeftOut.ENDED,
             id="rejected in another folder",
         ),
-        pytest.param([risky(past({"name": "a"}))] * 5, id="high risk"),
-        pytest.param([past({"name": ["a"]})] * 5, id="a list"),
-        pytest.param([past({"size": 1.5})] * 5, id="a fraction"),
-        pytest.param([past({"@writes": "a"})] * 5, id="a name that a condition reads otherwise"),
-        pytest.param([past({"/name": "a"})] * 5, id="a name that a condition takes for a path"),
-        pytest.param([past({})] * 5, id="no arguments"),
+        pytest.param([risky(past({"name": "a"}))] * 5, LeftOut.RISK, id="high risk"),
+        pytest.param([past({"name": ["a"]})] * 5, LeftOut.INEXACT, id="a list"),
+        pytest.param([past({"size": 1.5})] * 5, LeftOut.INEXACT, id="a fraction"),
+        pytest.param([past({"@writes": "a"})] * 5, LeftOut.INEXACT, id="a name that a condition reads otherwise"),
+        pytest.param([past({"/name": "a"})] * 5, LeftOut.INEXACT, id="a name that a condition takes for a path"),
+        pytest.param([past({})] * 5, LeftOut.INEXACT, id="no arguments"),
     ],
 )
-def test_nothing_else_is_suggested(calls: list[Call]) -> None:
-    """What isn't certain stays with people."""
-    assert suggested(calls) is None
+def test_nothing_else_is_suggested(calls: list[Call], why: LeftOut) -> None:
+    """What isn't certain stays with people, and the reason is counted."""
+    assert ([], {why: 1}) == suggest(calls, policy(), least=3)
 
 
 def test_a_hostile_folder_stays_in_its_comment() -> None:
@@ -180,4 +193,4 @@ def test_a_request_that_passes_by_now_is_not_suggested_again() -> None:
     made = suggested(calls)
 
     assert made is not None
-    assert [] == suggest(calls, made, least=3)
+    assert ([], {LeftOut.ALLOWED: 1}) == suggest(calls, made, least=3)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from hitl.outcomes import Because, because
 from hitl.policy import PolicyCall, Verdict, load
 
 RUNS_RM = {"key": "command", "op": "command_blacklist", "value": "rm"}
@@ -74,6 +75,27 @@ def test_a_deny_that_cannot_tell_becomes_an_ask() -> None:
     assert "deny" == judge({"rules": [deny, {"tool": "t*", "action": "deny"}]}, n="x").action
     assert "deny" == judge({"default_action": "deny", "rules": [deny]}, n="x").action
     assert "approve" == judge({"default_action": "allow", "forbid": [{"id": "d", "when": [UNTOLD]}]}, n="x").action
+
+
+def test_a_denial_without_a_message_names_its_rule() -> None:
+    """The message is the rule's own if it has one. A rule that asks or allows without a message has none."""
+    rules: dict[str, dict[str, Any]] = {
+        action: {
+            "id": "staging",
+            "tool": "t",
+            "action": action,
+            "message": "said",
+            **({"harmless": ["q"]} if action == "allow" else {}),
+        }
+        for action in ("deny", "approve", "allow")
+    }
+    told = {action: judge({"rules": [rule]}, q=1).message for action, rule in rules.items()}
+    for rule in rules.values():
+        del rule["message"]
+    untold = {action: judge({"rules": [rule]}, q=1).message for action, rule in rules.items()}
+
+    assert {"deny": "said", "approve": "said", "allow": "said"} == told
+    assert {"deny": because(Because.DENIES, (Because.RULE_ID, "'staging'")), "approve": None, "allow": None} == untold
 
 
 def test_an_allow_that_cannot_tell_does_not_fire() -> None:

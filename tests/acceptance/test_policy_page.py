@@ -60,7 +60,7 @@ class Reader:
     more: dict[str, str] = field(default_factory=dict)
 
     def follow(self, text: str) -> None:
-        """Save each file, type each command, and compare each line of output."""
+        """Save each file, type each command, and compare each line that a terminal shows."""
         for kind, block in blocks(text):
             if kind == "yaml":
                 name = "policy" if block.startswith("version") else "expectations"
@@ -69,7 +69,7 @@ class Reader:
                 self.settings += block
             for command, printed in steps(block) if kind == "console" else ():
                 done = self.run("bash", "-euc", f"umask 022; {command}")
-                assert (settled(printed), "", 0) == (settled(done.stdout), done.stderr, done.returncode), command
+                assert (settled(printed), 0) == (settled(done.stdout + done.stderr), done.returncode), command
 
     def run(self, *command: str | Path) -> subprocess.CompletedProcess[str]:
         """A command to its end."""

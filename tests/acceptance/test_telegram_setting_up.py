@@ -113,7 +113,7 @@ class TestDeploy:
         [
             (ALONE, "There is no [telegram]"),
             ("aprovers = []\n", "no such setting"),
-            ('[telegram]\ntoken_file = "nowhere"\n', "nowhere can't be read"),
+            ('[telegram]\ntoken_file = "nowhere"\n', "nowhere isn't there"),
             ("[telegram]\n", "needs a token"),
             ('[telegram]\ntoken = "7100000001:AAtest_0000000000000000000000000001"\n', "SAYSO_TELEGRAM__TOKEN"),
             ("[telegram\n", "isn't TOML"),

@@ -32,6 +32,7 @@ _SEED = 7
 _CALLS = 200
 _EXACT, _PATTERN = 0.5, 0.8
 _ACTIONS = ("allow", "deny", "approve")
+_ARGUMENTS = ["amount", "path", "cmd", "env"]
 LINES = (
     "ls -la /srv",
     "git status",
@@ -77,7 +78,9 @@ def rules_of(count: int, chance: random.Random) -> list[dict[str, Any]]:
     for at in range(count):
         draw = chance.random()
         tool = f"svc{at % 97}.op{at}" if draw < _EXACT else f"svc{at % 97}.w{at % 13}_*" if draw < _PATTERN else "*"
-        found.append({"tool": tool, "action": _ACTIONS[at % 3], "when": [_condition(at)]})
+        rule = {"tool": tool, "action": _ACTIONS[at % 3], "when": [_condition(at)]}
+        # Otherwise a call with an argument that the rule doesn't look at asks.
+        found.append({**rule, "harmless": _ARGUMENTS} if rule["action"] == "allow" else rule)
     return sorted(found, key=lambda rule: rule["action"] == "allow")
 
 

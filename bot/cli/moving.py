@@ -66,14 +66,15 @@ def _show(move: Move) -> None:
 
 
 def _masked(text: str, move: Move) -> str:
-    """Return the text with secrets masked. The paths of the new files of secrets stay, though they stand beside names
-    of secrets.
+    """Return the text with secrets masked.
+
+    In the settings, the path of a secret's file comes after the name of the secret. Such a path isn't masked.
     """
     from hitl.cards.redaction import mask
 
     paths = {f"<file {number} of a secret>": str(file) for number, file in enumerate(move.secrets)}
     text = _hidden(text, move)
-    for stand_in, path in sorted(paths.items(), key=lambda each: len(each[1]), reverse=True):
+    for stand_in, path in paths.items():
         text = text.replace(json.dumps(path), json.dumps(stand_in))
     text = mask(text)
     for stand_in, path in paths.items():

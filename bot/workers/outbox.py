@@ -32,7 +32,7 @@ class OutboxWorker:
 
     @property
     def idle(self) -> bool:
-        """Whether no message is being sent."""
+        """True while the worker sends no message."""
         return not self._busy
 
     def wake(self) -> None:

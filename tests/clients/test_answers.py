@@ -199,7 +199,7 @@ def test_a_denied_call_is_an_outcome(wire: Wire) -> None:
 
 
 def test_a_call_that_was_rejected_a_moment_ago_is_an_outcome(wire: Wire) -> None:
-    """The service asks nobody. Alone and in a batch, the call is one that people rejected."""
+    """The service asks nobody again. The client gets a rejection, for a single call and for a call of a batch."""
     code, document = problem("REJECTED_RECENTLY", 409)
     came, ran = asked(wire, (code, document))
     in_batch = after_push_back(Request("pay", ARGS), document)

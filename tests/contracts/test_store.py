@@ -1023,7 +1023,7 @@ async def test_pages_go_from_the_newest_call_to_the_oldest(store: Store, clock: 
 
 
 class TestChanges:
-    """Every durable change is told, once and in order."""
+    """The store tells its listeners of each durable change once, in the order of the writes."""
 
     async def test_a_listener_hears_of_a_change_before_its_writer_goes_on(self, store: Store, clock: SetClock) -> None:
         """It gets the change that was written: the call and the new lines of the record."""

@@ -1,17 +1,16 @@
-"""What every survey answers about what a store has written."""
+"""Every survey gives the same answers about the things that a store has written."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from hitl.call import Call, Claim, Entry, Event, Post, PostKind, Ran, ReplyKind, Result, Runs, State, ToolInfo, Verb
+from hitl.call import Call, Claim, Entry, Event, Post, PostKind, Ran, ReplyKind, Result, Runs, State, Verb
 from hitl.credentials import Credential, Scope
-from hitl.gate import Gate
 from hitl.history import RecordQuery
 from hitl.ports import Change, Unit, adding
-from hitl.testing import ScriptedExecutor, SetClock, a_call
-from tests.hitl.world import CLAIM, GROUP, SECRET, WRITE, Rules, ask, directory, reply
+from hitl.testing import SetClock, a_call
+from tests.hitl.world import CLAIM, SECRET, ask, gate_over, reply
 
 if TYPE_CHECKING:
     from hitl.ports import Store
@@ -29,14 +28,7 @@ async def stored(store: Store, clock: SetClock, **fields: Any) -> Call:
 
 async def ended(store: Store) -> Call:
     """A call that was asked for, approved and run."""
-    gate = Gate(
-        store=store,
-        policies=Rules(),
-        people=directory(),
-        executor=ScriptedExecutor({(GROUP, WRITE): ToolInfo("local", WRITE)}),
-        keys=store.keys,
-        owner="service:test",
-    )
+    gate = gate_over(store)
     call = (await gate.submit(ask(runs=Runs.CALLER))).call
     await gate.decide(reply(kind=ReplyKind.BUTTON, target=call.ref, verb=Verb.APPROVE))
     await gate.claim(call.ref, "agent", CLAIM)
@@ -140,7 +132,7 @@ async def test_holders_of_working_tokens_are_known(surveyed: Surveyed, clock: Se
 
 
 async def test_requests_and_lines_are_found_and_verified(surveyed: Surveyed, clock: SetClock) -> None:
-    """A request is told by its view, a line with its request. Each says whether it is as it was written."""
+    """A survey gives the view of each request, and each line with its request. Both name the changed parts."""
     store, keys = surveyed.store, surveyed.store.keys
     first = await ended(store)
     clock.advance(60)

@@ -57,7 +57,7 @@ def test_every_variable_is_a_setting(name: str) -> None:
 
 
 def test_a_host_runs_what_was_tested() -> None:
-    """Each pin of the image, and of the demo, stands in requirements.txt, with the same hashes."""
+    """requirements.txt has each pin of the image and of the demo, with the same hashes."""
     tested = (ROOT / "requirements.txt").read_text().split("\n")
     image = DEPLOY / "docker"
     files = (image / "requirements.txt", image / "build-requirements.txt", ROOT / "scripts" / "demo-requirements.txt")

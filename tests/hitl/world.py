@@ -36,6 +36,7 @@ from hitl.testing import MemoryStore, ScriptedExecutor, SetClock
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hitl import ports
     from hitl.call import Recorded
     from hitl.gate.response import Answer
     from hitl.limits import Limits
@@ -205,6 +206,18 @@ def directory(**changes: Any) -> Directory:
         "surfaces": surfaces(),
     }
     return Directory(**(lists | changes))
+
+
+def gate_over(store: ports.Store, *tools: str) -> Gate:
+    """A gate over a store, with the people and the rules of these tests. Its tools are `tools`, or WRITE."""
+    return Gate(
+        store=store,
+        policies=Rules(),
+        people=directory(),
+        executor=ScriptedExecutor({(GROUP, tool): ToolInfo("local", tool) for tool in tools or (WRITE,)}),
+        keys=store.keys,
+        owner="service:test",
+    )
 
 
 def ask(tool: str = WRITE, **changes: Any) -> Ask:

@@ -22,7 +22,7 @@ ANN, ADDRESS = "slack:T1/U1", "ann@acme.example"
 
 
 class Told:
-    """A chat and its workspace. It says the same of everybody, and counts how often it was asked anew."""
+    """A chat and its workspace. It gives the same facts about each person, and counts the questions to Slack."""
 
     def __init__(self, who: SlackPerson, people: Directory) -> None:
         self._who = who

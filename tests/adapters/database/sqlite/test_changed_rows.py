@@ -14,14 +14,11 @@ import pytest
 from adapters.database.sqlite.survey import surveyed
 from bot.doctor.answer_inputs import report
 from bot.surfaces import surfaces
-from hitl.call import ToolInfo
 from hitl.cards.data import full_view
-from hitl.gate import Gate
 from hitl.history import RecordQuery
 from hitl.proof.chain import data_of
 from hitl.proof.integrity import Flaw, flaws_of
-from hitl.testing import ScriptedExecutor
-from tests.hitl.world import GROUP, WRITE, Rules, ask, directory
+from tests.hitl.world import ask, gate_over
 
 if TYPE_CHECKING:
     from adapters.database.sqlite.store import SqliteStore
@@ -47,11 +44,7 @@ CHANGES = [
 @pytest.fixture
 async def call(store: SqliteStore) -> Call:
     """A pending call."""
-    executor = ScriptedExecutor({(GROUP, WRITE): ToolInfo("local", WRITE)})
-    gate = Gate(
-        store=store, policies=Rules(), people=directory(), executor=executor, keys=store.keys, owner="service:test"
-    )
-    return (await gate.submit(ask())).call
+    return (await gate_over(store).submit(ask())).call
 
 
 def tamper(state: Path, statement: str) -> None:

@@ -12,12 +12,11 @@ import pytest
 
 from adapters.database.mark import Mark
 from adapters.database.sqlite.survey import surveyed
-from hitl.call import Call, Ran, ReplyKind, Result, Runs, ToolInfo, Verb
-from hitl.gate import Gate
+from hitl.call import Call, Ran, ReplyKind, Result, Runs, Verb
 from hitl.history import RecordQuery
 from hitl.proof.integrity import Examined, Flaw
-from hitl.testing import ScriptedExecutor, SetClock
-from tests.hitl.world import CLAIM, GROUP, ROOM, SECRET, WRITE, Rules, ask, directory, reply
+from hitl.testing import SetClock
+from tests.hitl.world import CLAIM, ROOM, SECRET, ask, gate_over, reply
 
 if TYPE_CHECKING:
     from adapters.database.sqlite.store import SqliteStore
@@ -25,18 +24,6 @@ if TYPE_CHECKING:
 Opened = Callable[[], AbstractAsyncContextManager["SqliteStore"]]
 #: Long enough to need pages of its own.
 CANARY = "the-launch-code " * 600
-
-
-def gate_over(store: SqliteStore) -> Gate:
-    """A gate over the store."""
-    return Gate(
-        store=store,
-        policies=Rules(),
-        people=directory(),
-        executor=ScriptedExecutor({(GROUP, WRITE): ToolInfo("local", WRITE)}),
-        keys=store.keys,
-        owner="service:test",
-    )
 
 
 async def ended(store: SqliteStore, text: str = CANARY) -> Call:

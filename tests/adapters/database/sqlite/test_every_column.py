@@ -15,13 +15,12 @@ from sqlmodel import SQLModel
 import adapters.database.tables  # noqa: F401 - importing it fills the metadata
 from adapters.database.mark import Mark
 from adapters.database.sqlite.survey import surveyed
-from hitl.call import KeptTurn, Prompt, PromptKind, Reply, ReplyKind, ToolInfo, Verb
+from hitl.call import KeptTurn, Prompt, PromptKind, Reply, ReplyKind, Verb
 from hitl.credentials import Credential, Scope
-from hitl.gate import Gate
 from hitl.ports import Change, adding
 from hitl.proof import seals
-from hitl.testing import ScriptedExecutor, SetClock
-from tests.hitl.world import ANN, GROUP, ROOM, WRITE, Rules, ask, directory
+from hitl.testing import SetClock
+from tests.hitl.world import ANN, ROOM, ask, gate_over
 
 if TYPE_CHECKING:
     from adapters.database.sqlite.store import SqliteStore
@@ -63,14 +62,7 @@ COLUMNS = [f"{table.name}.{column.name}" for table in SQLModel.metadata.sorted_t
 async def kept(opened: Opened, clock: SetClock) -> None:
     """A database with one call that was asked in a chat, approved and run, and with all that is kept beside it."""
     async with opened() as store:
-        gate = Gate(
-            store=store,
-            policies=Rules(),
-            people=directory(),
-            executor=ScriptedExecutor({(GROUP, WRITE): ToolInfo("local", WRITE)}),
-            keys=store.keys,
-            owner="service:test",
-        )
+        gate = gate_over(store)
         call = (await gate.submit(ask(note="because", key="k"))).call
         await store.receive("telegram", "1", ROOM, b"{}")
         await store.sent((await store.sendings(lease_s=30))[0], "-100:5")

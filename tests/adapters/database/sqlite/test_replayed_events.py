@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.call import Call, Event, PromptKind, Reply, ReplyKind, State, ToolInfo, Verb
+from hitl.call import Call, Event, PromptKind, Reply, ReplyKind, State, Verb
 from hitl.gate import Gate
 from hitl.gate.response import Answer, Came
-from hitl.testing import ScriptedExecutor, SetClock
-from tests.hitl.world import ANN, DROP, GROUP, ROOM, WIPE, WRITE, Rules, ask, directory
+from hitl.testing import SetClock
+from tests.hitl.world import ANN, DROP, ROOM, WIPE, WRITE, ask, gate_over
 
 if TYPE_CHECKING:
     from adapters.database.sqlite.store import SqliteStore
@@ -24,15 +24,7 @@ Opened = Callable[[], AbstractAsyncContextManager["SqliteStore"]]
 
 def gate_of(store: SqliteStore) -> Gate:
     """A gate over a store, as a service that starts has it."""
-    tools = {(GROUP, tool): ToolInfo("local", tool) for tool in (WIPE, WRITE, DROP)}
-    return Gate(
-        store=store,
-        policies=Rules(),
-        people=directory(),
-        executor=ScriptedExecutor(tools),
-        keys=store.keys,
-        owner="service:test",
-    )
+    return gate_over(store, WIPE, WRITE, DROP)
 
 
 async def press(store: SqliteStore, call: Call, verb: Verb = Verb.APPROVE) -> Answer:

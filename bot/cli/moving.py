@@ -75,10 +75,10 @@ def _masked(text: str, move: Move) -> str:
     paths = {f"<file {number} of a secret>": str(file) for number, file in enumerate(move.secrets)}
     text = _hidden(text, move)
     for stand_in, path in paths.items():
-        text = text.replace(json.dumps(path), json.dumps(stand_in))
+        text = text.replace(json.dumps(path, ensure_ascii=False), json.dumps(stand_in))
     text = mask(text)
     for stand_in, path in paths.items():
-        text = text.replace(json.dumps(stand_in), json.dumps(path))
+        text = text.replace(json.dumps(stand_in), json.dumps(path, ensure_ascii=False))
     return text
 
 

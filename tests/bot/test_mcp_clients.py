@@ -349,7 +349,7 @@ def test_what_somebody_changed_since_is_not_overwritten(tmp_path: Path, settings
 
 def test_the_shown_change_says_where_each_secret_goes(tmp_path: Path, settings: Path) -> None:
     """A path beside the name of a secret is no secret, and whoever agrees to the move must know it."""
-    folder = tmp_path / "secrets"
+    folder = tmp_path / "schlüssel"
     words = ["init", "mcp", "cursor", "--from", str(client_file(tmp_path)), "--file", str(settings)]
     shown = CliRunner().invoke(application(), [*words, "--secrets", str(folder)]).stdout
     files = plan(McpClient.CURSOR, client_file(tmp_path), settings, folder / "mcp", RELAY).secrets

@@ -88,8 +88,8 @@ def another(text: str, title: str, arguments: str) -> str:
 def says_the_action(text: str, title: str) -> bool:
     """Return whether a no may be a yes, because its only no is the name of the card's action.
 
-    `title` holds the name of the card's tool and its sentence. The arguments aren't searched, because they may be a text
-    that holds such a word.
+    `title` holds the name of the card's tool and its sentence. The arguments aren't searched, because a text among them
+    may hold such a word.
     """
     words = own_words(text).text
     refusing = _refusing()

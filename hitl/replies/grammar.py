@@ -9,7 +9,7 @@ from hitl.replies.emoji import Sign
 from hitl.replies.explain import unanswered
 from hitl.replies.model import ALL, Meaning, Reading, unclear
 from hitl.replies.no_answers import CLOSES, adds_no_answer, asks_back, holds_idiom, is_idiom, only_agrees
-from hitl.replies.parse import COMMAS, NOWHERE, Parse
+from hitl.replies.parse import COLONS, COMMAS, NOWHERE, Parse
 from hitl.replies.phrase_roles import (
     ALL_OF_THEM,
     AND,
@@ -44,7 +44,6 @@ _MAY_FOLLOW_NO = REASON_START | BECAUSE | POLITE | REFUSES
 _YES_AFTER_ALL = REMARK | OPENS | POLITE | CONDITION | HEDGE | BEFORE_NO | LATER
 #: The bot's own name. If the bot has another handle on a platform, the platform's adapter removes that handle first.
 _US = "sayso"
-_COLONS = frozenset({":", "\uff1a"})
 #: Between words, these signs mean a choice: "approve/reject", "yes|no".
 _OFFERS = frozenset("/|")
 #: Words that leave a no open: "so not yet".
@@ -82,11 +81,19 @@ def answers(parse: Parse, text: str) -> list[Reading]:
 
 
 def _several(parse: Parse, text: str, cuts: list[int]) -> list[Reading]:
+    """Return the readings of the parts of a message, or [] if one part isn't understood or names no call.
+
+    A ref without an answer takes the answer before it: "yes K7Q2MX, 3F2A9C". After "K7Q2MX yes, 3F2A9C" its answer may
+    still follow, so this isn't understood.
+    """
     readings: list[Reading] = []
+    answer_first = False
     for start, end in zip(cuts, [*cuts[1:], len(parse.tokens)], strict=True):
         part = Parse(_without_and(parse, start, end), parse.language)
         reading = _answer(part, text[: parse.tokens[end - 1].end])
-        if readings and reading.verdict is Meaning.UNCLEAR and all(map(part.is_target, range(len(part.tokens)))):
+        if not all(map(part.is_target, range(len(part.tokens)))):
+            answer_first = not part.is_target(0)
+        elif answer_first and readings and reading.verdict is Meaning.UNCLEAR:
             reading = replace(readings[-1], target=part.tokens[0].text)
         if reading.verdict is Meaning.UNCLEAR or reading.target is None:
             return []
@@ -270,7 +277,7 @@ def _whose_words(parse: Parse, signs: set[str]) -> Doubt | None:
 
     A yes isn't the person's own in a transcript, and in a message that offers a choice.
     """
-    if not signs.isdisjoint(_COLONS) and _is_transcript(parse):
+    if not signs.isdisjoint(COLONS) and _is_transcript(parse):
         return Doubt.SPEAKER
     return None if signs.isdisjoint(_OFFERS) else Doubt.CHOICE
 
@@ -282,7 +289,7 @@ def _is_transcript(parse: Parse) -> bool:
     or a ref, which names the call.
     """
     texts = [token.text for token in parse.tokens]
-    colon = next((at for at, text in enumerate(texts) if text in _COLONS), 0)
+    colon = next((at for at, text in enumerate(texts) if text in COLONS), 0)
     name = range(colon)
     words = [at for at in name if parse.tokens[at].kind is WORD]
     if not words or texts[words[-1]] == _US or parse.targets(0, colon):

@@ -15,7 +15,7 @@ import os  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 from benchmarks.desk import Desk  # noqa: E402
-from benchmarks.workers import STARTED, tell  # noqa: E402
+from benchmarks.telling import STARTED, tell  # noqa: E402
 
 _IMPORTED = time.monotonic()
 

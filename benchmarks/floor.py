@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.desk import Desk
 from benchmarks.figures import Spread
-from benchmarks.workers import tell
+from benchmarks.telling import tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

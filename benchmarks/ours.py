@@ -17,7 +17,7 @@ import uvloop
 from benchmarks.desk import Cycle, Desk
 from benchmarks.figures import Spread
 from benchmarks.machine import resident_bytes, size_of
-from benchmarks.workers import tell
+from benchmarks.telling import tell
 from hitl.call import Status
 
 if TYPE_CHECKING:

@@ -146,10 +146,7 @@ class _Event(Event):
     def trigger(self, model: Subject) -> bool:  # type: ignore[override]  # the machine passes no further arguments
         """Try the transitions from the model's state, one after the other. Return whether one changed the state."""
         event_data = EventData(None, self, self.machine, model, args=(), kwargs={})
-        for transition in self.transitions.get(model.state, ()):
-            if transition.execute(event_data):
-                return True
-        return False
+        return any(transition.execute(event_data) for transition in self.transitions.get(model.state, ()))
 
 
 class _Transition(Transition):

@@ -63,6 +63,7 @@ _ENDS_A_SENTENCE = frozenset("요다오죠")
 _SPACELESS = frozenset({"Han", "Kana", "Thai"})
 _WORDS_ALONE = frozenset({WORD})
 _TURNS = THEREFORE | TAKES_BACK
+_CONNECTS = THEREFORE | AND | BECAUSE
 _BEFORE_HEAD = frozenset({BREAK, MENTION, TARGET})
 _MAY_PRECEDE = POLITE | BEFORE_NO | TURN | CORRECTS | THEREFORE
 _OPENING_BRACKETS = frozenset("([")
@@ -248,7 +249,7 @@ def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
         return None
     if _asks_another(parse):
         return unclear(Doubt.SOMEBODY)
-    if doubt := _whose_words(parse, signs):
+    if doubt := _doubt_of_signs(parse, signs):
         return unclear(doubt)
     if _emoji_beside_others(parse) or (not signs.isdisjoint(_OPENING_BRACKETS) and _calls(parse)):
         return None
@@ -256,6 +257,16 @@ def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
     if len(targets) > 1:
         return unclear(Doubt.TWO)
     return Reading(Meaning.APPROVE, target=targets[0]) if targets else _APPROVED
+
+
+def _trails_off(parse: Parse) -> bool:
+    """Return whether a comma and only a word that begins another sentence follow the yes: "sí, entonces"."""
+    end = parse.end()
+    start = next((at + 1 for at in range(end - 1, 0, -1) if parse.tokens[at].text in COMMAS), end)
+    if start == end:
+        return False
+    stop, roles = parse.longest(start)
+    return stop == end and bool(roles & _CONNECTS) and not roles & YES
 
 
 def _calls(parse: Parse) -> bool:
@@ -272,14 +283,16 @@ def _asks_another(parse: Parse) -> bool:
     return len(mentions) > 1 or fold(mentions[0]) != f"@{_US}"
 
 
-def _whose_words(parse: Parse, signs: set[str]) -> Doubt | None:
-    """Return the reason why a yes isn't the person's own, or None if it is. `signs` holds its punctuation.
+def _doubt_of_signs(parse: Parse, signs: set[str]) -> Doubt | None:
+    """Return the reason why the punctuation makes a yes doubtful, or None. `signs` holds the punctuation.
 
-    A yes isn't the person's own in a transcript, and in a message that offers a choice.
+    A yes is doubtful in a transcript, in a message that offers a choice, and before the beginning of another sentence.
     """
     if not signs.isdisjoint(COLONS) and _is_transcript(parse):
         return Doubt.SPEAKER
-    return None if signs.isdisjoint(_OFFERS) else Doubt.CHOICE
+    if not signs.isdisjoint(_OFFERS):
+        return Doubt.CHOICE
+    return Doubt.UNFINISHED if _trails_off(parse) else None
 
 
 def _is_transcript(parse: Parse) -> bool:

@@ -144,3 +144,17 @@ def test_a_then_inside_a_sentence_changes_nothing(text: str) -> None:
 def test_a_yes_beside_a_wait_a_request_a_question_or_a_hedge_is_unclear(text: str) -> None:
     """Their words are also a part of thanks and remarks, such as "thanks for waiting"."""
     assert Meaning.UNCLEAR is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(
+    "text", ["gửi tôi, ok", "надішли мені, ок", "küldd nekem, ok", "lähetä minulle, ok", "תשלח לי, בסדר"]
+)
+def test_an_order_to_send_something_to_the_person_is_no_answer(text: str) -> None:
+    """The person asks for more, though "ok for me" is a yes in these languages."""
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize("text", ["ok o", "אוקיי, או", "اوکی یا", "làm đi à"])
+def test_a_yes_before_an_or_or_a_question_particle_is_unclear(text: str) -> None:
+    """Each of these words for "or" is an interjection in some language, too."""
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict

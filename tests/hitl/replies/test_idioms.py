@@ -37,3 +37,17 @@ def test_an_idiom_of_refusal_rejects(text: str) -> None:
 def test_an_idiom_of_consent_approves(text: str) -> None:
     """The words "of course" in Hungarian hold a no, and "why not" in Turkish does too."""
     assert Meaning.APPROVE is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(
+    "text", ["no, it's good", "לא, אין בעיה", "không, không sao", "nggak, gapapa", "nej det er fint"]
+)
+def test_a_no_that_denies_a_problem_is_no_answer(text: str) -> None:
+    """It may mean "no, go ahead" and "no, thanks"."""
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict
+
+
+def test_a_czech_fault_that_is_a_polish_hedge_is_unclear() -> None:
+    """The word "chyba" is "mistake" in Czech, and "probably" in Polish."""
+    assert Meaning.UNCLEAR is verdict(read("chyba")).verdict
+    assert Meaning.REJECT is verdict(read("to je chyba")).verdict

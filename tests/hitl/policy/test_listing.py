@@ -30,7 +30,7 @@ def here(work: Path, command: str) -> str:
 @pytest.mark.parametrize("pattern", ["docs/**/*", "docs/**", "**/*", "docs/a/**/*", "**/b/*", "docs/***/*"])
 @pytest.mark.parametrize("closed", ["id_rsa", "server.pem", "token.json"])
 def test_a_pattern_of_any_depth_reads_no_closed_file(work: Path, pattern: str, closed: str) -> None:
-    """zsh expands `**/` to folders of folders, so a closed file in any of them counts."""
+    """Zsh expands `**/` to folders of folders, so a closed file in any of them counts."""
     (work / "docs" / "a" / "b" / closed).write_text("key")
 
     assert "approve" == here(work, f"cat {pattern}").replace("deny", "approve")

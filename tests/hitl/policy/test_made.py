@@ -93,13 +93,13 @@ def test_a_line_that_makes_an_option_for_a_pattern_asks(work: Path, making: str)
 
 
 def test_a_line_that_makes_a_name_with_a_blank_passes_no_names_to_xargs(work: Path) -> None:
-    """xargs would read `src/x token.json` as two names, and the second name may be a secret."""
+    """The program xargs would read `src/x token.json` as two names, and the second name may be a secret."""
     listing = "find src -type f | xargs cat"
 
     assert ("allow", "approve", "approve") == (
         dev(work, listing),
         dev(work, f"touch 'src/x token.json'; {listing}"),
-        dev(work, f"mv README.md \"src/'\"; {listing}"),
+        dev(work, f'mv README.md "src/\'"; {listing}'),
     )
 
 

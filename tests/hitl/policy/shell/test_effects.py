@@ -91,6 +91,17 @@ def test_what_is_not_understood_whole_tells_why(line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "name", ["PATH", "path", "fpath", "cdpath", "commands", "BASH_CMDS", "IFS", "'x?y'", "a-b", "3"]
+)
+@pytest.mark.parametrize("line", ["read {}; ls", "echo src | read {} && ls", "ls | read -r {}", "read a {} || ls"])
+def test_what_read_may_set_does_not_hang_on_the_other_words(name: str, line: str) -> None:
+    """`read` may set only plain variables, with and without quotes in the line. Zsh keeps them after a pipe."""
+    assert isinstance(effects(line.format(name)), str)
+    assert isinstance(effects(f"{line.format(name)} ''"), str)
+    assert does(line.format("name")).strongest == "read"
+
+
+@pytest.mark.parametrize(
     "script",
     [
         "s|[|]|;a |w b",

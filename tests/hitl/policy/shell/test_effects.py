@@ -91,6 +91,32 @@ def test_what_is_not_understood_whole_tells_why(line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "test", ["{a} {b}", "! {a} {b}", "x -a {a} {b}", "{a} x", "{a} x.md", "{a} -x -a b", "-n {a} {b}", "{a} {b} {c}"]
+)
+@pytest.mark.parametrize("value", ['"$a"', '"$(cat f)"', '"x$a"'])
+def test_a_test_gets_no_value_in_place_of_an_operator(test: str, value: str) -> None:
+    """`test -v NAME` and `test -t NUMBER` run a command in a subscript, and values may come from a file."""
+    words = test.format(a=value, b='"$b"', c='"$c"')
+
+    assert isinstance(effects(f"read a b c < f; test {words}"), str)
+    assert isinstance(effects(f"read a b c < f; [ {words} ]"), str)
+
+
+@pytest.mark.parametrize("test", ['"$a" = "$b"', '"$a" -gt 3', '-n "$a"', '! -z "$a"', '"$a"', '-n "$a" -o "$b" != x'])
+def test_a_test_that_compares_values_only_reads(test: str) -> None:
+    """Values on both sides of a written operator, and a value alone, are texts."""
+    assert does(f"read a b < f; test {test}").strongest == does(f"read a b < f; [ {test} ]").strongest == "read"
+
+
+@pytest.mark.parametrize("name", ["FUNCNEST", "OPTIND", "TMOUT", "HISTSIZE", "READNULLCMD"])
+@pytest.mark.parametrize("line", ["read {} < a; ls", "{}=$(cat a); ls", "for {} in a b; do ls; done", "{}=1; ls"])
+def test_a_variable_that_zsh_computes_is_not_set(name: str, line: str) -> None:
+    """A text such as `a[$(ls)]`, which may come from a file, would run a command when zsh makes a number of it."""
+    assert isinstance(effects(line.format(name)), str)
+    assert does(line.format("name")).strongest == "read"
+
+
+@pytest.mark.parametrize(
     "name", ["PATH", "path", "fpath", "cdpath", "commands", "BASH_CMDS", "IFS", "'x?y'", "a-b", "3"]
 )
 @pytest.mark.parametrize("line", ["read {}; ls", "echo src | read {} && ls", "ls | read -r {}", "read a {} || ls"])

@@ -156,7 +156,9 @@ def _xargs(found: Found, step: Step) -> None:
             _without_names(found, replace(step, words=rest, inputs=(), outputs=(), fed_by=None))
         rest = (*rest, given)
     else:
-        if any(mark.text in (word.text or "") for word in rest if word.text != mark.text and mark.text):
+        if not mark.text:
+            raise NotPlain("xargs puts its input in place of a text that isn't written out")
+        if any(mark.text in (word.text or "") for word in rest if word.text != mark.text):
             raise NotPlain("xargs puts its input into a longer word")
         rest = tuple(given if word.text == mark.text else word for word in rest)
     found.step(replace(step, words=rest, inputs=(), outputs=(), fed_by=None))

@@ -3,7 +3,8 @@
 The use of a folder is judged by the files that are in the folder before the line runs. But a line may first make a file
 there, and some names change what the next command does: with a `HEAD`, a folder becomes a repository whose
 configuration names programs; with an ignore file, ripgrep reads hidden files; a name that begins with a dash becomes an
-option behind a shell's pattern; a name with a blank becomes two names behind xargs.
+option behind a shell's pattern; with `@`, the name of a file with options; a name with a blank becomes two names behind
+xargs.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from typing import Final
 from hitl.policy.listing import may_be
 from hitl.policy.shell.found import PathUse
 from hitl.policy.tables import names
+from hitl.policy.tables.known import accepts
 
+#: The uses of a path for which git looks for a repository.
+_GIT: Final = names("repository addresses")
 #: The names without which git takes no folder for a repository (gitrepository-layout(5)), in lower case.
 _REPOSITORY: Final = names("head objects refs commondir")
 #: The files whose patterns ripgrep obeys (ripgrep's guide, "Automatic filtering").
@@ -49,11 +53,13 @@ def _ignores(use: PathUse) -> bool:
 
 def _changes(name: str, use: PathUse, *, wild: bool) -> bool:
     """Return whether a file with this name changes what ``use`` reads. With ``wild``, the name is a pattern."""
-    if use.how in ("repository", "addresses"):
+    if use.how in _GIT:
         return _is_one(name.lower(), _REPOSITORY, wild=wild)
     if _ignores(use) and _is_one(name.lower(), _IGNORE, wild=wild):
         return True
-    return (use.dashes and name.startswith(("-", "+"))) or (use.split and SPLITS.search(name) is not None)
+    if (use.dashes and name.startswith(("-", "+"))) or (use.named and not accepts("named", name)):
+        return True
+    return use.split and SPLITS.search(name) is not None
 
 
 def _is_one(name: str, of: Iterable[str], *, wild: bool) -> bool:

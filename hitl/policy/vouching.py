@@ -19,6 +19,7 @@ from hitl.policy.model import PolicyCall
 from hitl.policy.shell.effects import Effects
 from hitl.policy.shell.found import PathUse
 from hitl.policy.shell.plain_words import looks_like_a_file
+from hitl.policy.tables.known import accepts
 from hitl.policy.three_valued import NO, UNSURE, YES
 from hitl.records import replace
 
@@ -121,7 +122,7 @@ class Vouching:
             # A shell's wildcards match no hidden file, unless a shell option or a leading dot in the pattern asks for
             # it.
             return self._any(use.path, tool)
-        if found is None or (use.dashes and any(name.startswith(("-", "+")) for name in found)):
+        if found is None or any(_mistaken(name, use) for name in found):
             return UNSURE
         if not found:
             # The pattern matches no file now, but a file that a rule denies may be there when the command runs.
@@ -139,7 +140,7 @@ class Vouching:
     def _meets_none(self, use: PathUse, tool: str, *, hidden: bool = True) -> bool:
         """Return whether no rule that denies or asks can apply to a file that the pattern matches."""
         closed = self.closed[tool]
-        if use.dashes or closed.untold:
+        if use.dashes or use.named or closed.untold:
             return False
         return not any(self._meets(one, use.path, hidden=hidden) for one in closed.globs)
 
@@ -205,7 +206,7 @@ class Vouching:
             return UNSURE
         if use.split and any(map(SPLITS.search, paths)):
             return UNSURE
-        if use.dashes and any(name.startswith(("-", "+")) or not _PLAIN.fullmatch(name) for name in found):
+        if any(_mistaken(name, use) or (use.dashes and not _PLAIN.fullmatch(name)) for name in found):
             return UNSURE
         links = {posixpath.join(use.path, name) for name in tree.links} if use.follows else set()
         led = min((self._one(READ, path) for path in paths if path in links), default=YES)
@@ -305,6 +306,17 @@ _ANSWERS: Final = {"allow": YES, "approve": UNSURE, "deny": NO}
 
 #: Matches names that git and a shell pass on unchanged. git quotes other names (git-config(1), core.quotePath).
 _PLAIN: Final = re.compile(r"[^\x00-\x20\x7f-\uffff\U00010000-\U0010ffff\"'\\*?\[]*")
+
+
+def _mistaken(path: str, use: PathUse) -> bool:
+    """Return whether a program could take the name of a matched file for an option, or for something else than a file.
+
+    The line may have gone to a folder of the path, so the name may begin after any slash.
+    """
+    return any(
+        (use.dashes and name.startswith(("-", "+"))) or (use.named and not accepts("named", name))
+        for name in path.split("/")
+    )
 
 
 def _example(pattern: str) -> str:

@@ -78,3 +78,39 @@ def test_a_pattern_lists_files_and_folders_at_every_depth(work: Path) -> None:
 def test_two_patterns_meet_if_one_path_fits_both(pattern: str, other: str, *, expected: bool) -> None:
     """`**` in either pattern means any number of folders."""
     assert expected is meets(pattern, (other,))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "nm *.o",
+        "cd obj && nm *.o",
+        'cd obj && for f in *.o; do strings "$f"; done',
+        "cd obj && size -- *.o",
+        "cd obj; git ls-files '*.o' | xargs nm",
+        "cd obj; find * -name '*.o' -exec readelf -a {} +",
+        "find . -name '*.o' | xargs nm",
+    ],
+)
+@pytest.mark.parametrize("name", ["@x.o", "+x.o", "h:x.o"])
+def test_a_name_that_a_program_takes_for_something_else_asks(work: Path, command: str, name: str) -> None:
+    """Binutils take `@x.o` for a file of options, among them `--plugin`, which loads code."""
+    (work / "obj").mkdir()
+    for folder in (work, work / "obj"):
+        (folder / "a.o").write_text("x")
+    before = here(work, command)
+    for folder in (work, work / "obj"):
+        (folder / name).write_text("--plugin=./x.so")
+
+    assert ("approve" if "find *" in command else "allow", "approve") == (before, here(work, command))
+
+
+@pytest.mark.parametrize("command", ["cd a && sort *", "cd a; grep -n x *", "cd a && sort [!x]*"])
+def test_a_name_that_becomes_an_option_asks_in_every_folder(work: Path, command: str) -> None:
+    """The line first goes to the folder, so the shell puts the name there without a folder before it."""
+    (work / "a").mkdir()
+    (work / "a" / "b.txt").write_text("x")
+    before = here(work, command)
+    (work / "a" / "-ob.txt").write_text("x")
+
+    assert ("allow", "approve") == (before, here(work, command))

@@ -92,6 +92,15 @@ def test_a_line_that_makes_an_option_for_a_pattern_asks(work: Path, making: str)
     )
 
 
+def test_a_line_that_makes_a_file_of_options_asks(work: Path) -> None:
+    """The program nm takes `@b.py` for a file of options."""
+    reading = "nm *.py"
+
+    assert ("allow", "approve") == tuple(
+        dev(work, f"cd src && touch {name} && {reading}") for name in ("b.py", "@b.py")
+    )
+
+
 def test_a_line_that_makes_a_name_with_a_blank_passes_no_names_to_xargs(work: Path) -> None:
     """The program xargs would read `src/x token.json` as two names, and the second name may be a secret."""
     listing = "find src -type f | xargs cat"

@@ -76,7 +76,8 @@ def test_the_strongest_effect_counts(line: str, strongest: str) -> None:
         "[[ $x -eq 1 ]]", "printf -v PATH x; ls", "find . -ls | xargs cat", "find . -print0 | xargs cat",
         'find . | xargs -I "$HOME" cat "$(cat a)"', 'find . | xargs --replace="$(pwd)" cat "$(cat a)"',
         "find . | xargs -I '' cat ''", "ls | xargs cat", "ls | xargs", "find . -execdir cat {} +",
-        "find . -fprint a", "find . -exec {} +", "find -L . -exec cat {} +", "sed 'w a' b", "sed '1e ls' a", "sed -f a b", 'awk \'{print > "a"}\' b',
+        "find . -fprint a", "find . -exec {} +", "find -L . -exec cat {} +", "sed 'w a' b",
+        "sed '1e ls' a", "sed -f a b", 'awk \'{print > "a"}\' b',
         'awk \'{print $1 | "sh"}\' b', 'awk \'BEGIN{ARGV[1]="x"}\' b', 'jq \'import "a" as $a; .\' b',
         "git -c a.b=c status", "git show abc1234", "git cat-file -p abc1234", "git log --output=a",
         "xxd a -u", "uniq a -c", "read -aPATH < f; ls", "read -raIFS < f", "jq '$ ENV' b",
@@ -84,11 +85,23 @@ def test_the_strongest_effect_counts(line: str, strongest: str) -> None:
         "git diff --no-index a b", "git diff --ext-diff", "git add a; git status", "git diff HEAD~1", "git acme",
         "git status --acme", "tar xf a", "tar tfv a:b", "tar tfz a:b", "tar t* a",
         "date -s now", "date 0101000020", "sort -o a b",
+        "grep -e *", "sort -k *", "head -n *.md", "git log --grep *", "rg -g *.py x", "grep -r x --include *.py .",
+        "ss *", "journalctl *", "dpkg -l *", "git tag -l *", "pip show *", "git branch --list ?x",
+        "grep -r x --include=* .", "grep -r x --exclude=*.py .", "rg x --glob=*.py",
     ],
 )  # fmt: skip
 def test_what_is_not_understood_whole_tells_why(line: str) -> None:
     """Unknown programs and options, values known only at run time and syntax with a life of its own are not told."""
     assert isinstance(effects(line), str)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["grep -rn x --include=*.py .", "tr * x", "echo *", "printf '%s' *", "basename *", "git tag -l 'v*'", "ss -t"],
+)
+def test_a_pattern_of_file_names_that_becomes_no_option_only_reads(line: str) -> None:
+    """The program has no option that asks, takes none there, or gets only more endings of names."""
+    assert does(line).strongest == "read"
 
 
 @pytest.mark.parametrize(

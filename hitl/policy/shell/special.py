@@ -367,10 +367,15 @@ def _jq(found: Found, step: Step) -> None:
 
 
 def _without_variables(given: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
-    """Return the words of jq without ``--arg NAME VALUE`` and ``--argjson NAME VALUE``, which name no file."""
+    """Return the words of jq without ``--arg NAME VALUE`` and ``--argjson NAME VALUE``, which name no file.
+
+    After ``--``, such words name files.
+    """
     kept: list[ShellWord] = []
     rest = list(given)
     while rest:
+        if rest[0].literal == "--":
+            return (*kept, *rest)
         if rest[0].literal not in ("--arg", "--argjson"):
             kept.append(rest.pop(0))
         elif len(rest) <= _VARIABLE or any(word.loose or word.wild for word in rest[1 : _VARIABLE + 1]):

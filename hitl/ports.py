@@ -156,11 +156,8 @@ class Calls(Protocol):
         With `agent`, count only that agent's calls.
         """
 
-    async def askers(self) -> Collection[tuple[str, str]]:
-        """Return the (requester, origin) of each pending call, without repetitions."""
-
-    async def asked_by(self, requester: str, origin: str) -> Sequence[Call]:
-        """Return the pending calls that this requester asked for in the conversation `origin`, oldest first."""
+    async def pending_refs(self) -> Sequence[str]:
+        """Return the refs of all pending calls, oldest first."""
 
     async def same_open(self, digest: str, agent: str) -> Call | None:
         """Return the oldest pending call with this digest from this agent, or None."""

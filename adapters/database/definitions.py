@@ -306,6 +306,10 @@ def _of_records(upsert: Upsert) -> dict[str, Definition]:
         "INSERT_LINE": Definition(
             "Insert a line of the audit record.", insert(_TABLES["audit"]).values(_values(*LINE)).inline()
         ),
+        "MOVE_LINE": Definition(
+            "Give a line of the audit record another position in the whole record.",
+            update(_TABLES["audit"]).ordered_values(*_set(_audit.id)).where(_is(_audit.id)),
+        ),
         "LINES": Definition(
             "Return the lines of a call's chain, first line first.",
             select(*line).where(_is(_audit.ref)).order_by(_audit.seq),

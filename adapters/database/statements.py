@@ -63,6 +63,8 @@ HASH_AT = "SELECT audit.hash FROM audit WHERE audit.id = ?"
 NEWEST = "SELECT max(audit.at) AS max_1 FROM audit WHERE audit.id > (SELECT max(audit.id) AS max_2 FROM audit) - 1000"
 #: Insert a line of the audit record.
 INSERT_LINE = "INSERT INTO audit (ref, seq, at, event, actor, data, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+#: Give a line of the audit record another position in the whole record.
+MOVE_LINE = "UPDATE audit SET id=? WHERE audit.id = ?"
 #: Return the lines of a call's chain, first line first.
 LINES = "SELECT audit.ref, audit.seq, audit.at, audit.event, audit.actor, audit.data, audit.prev, audit.hash FROM audit WHERE audit.ref = ? ORDER BY audit.seq"
 #: Return the lines of the whole record after this position.

@@ -110,8 +110,10 @@ class SqliteStore(
         await self._writer.drain()
         if self._marking is not None:
             self._marking.cancel()
-            async with self._marks:
-                self._write_mark(*self._last())
+        async with self._marks:
+            # Lines that let nothing run, such as a rejection, don't move the mark while the service runs. After this,
+            # none of them can be cut off unnoticed either.
+            self._write_mark(*self._last())
         self._reader.close()
         await self._writer.close()
 
@@ -161,9 +163,11 @@ class SqliteStore(
             _log.error("store.unmarked", {"path": str(self._mark and self._mark.path), "why": error.strerror})
 
     def _last(self) -> tuple[int, str]:
-        """Return position and hash of the last line of the audit record, or 0 and '' for an empty record."""
-        found = self._read(sql.LAST)
-        return (found[0][0], str(found[0][1])) if found else (0, "")
+        """Return position and hash of the last line of the audit record, or 0 and '' for an empty record.
+
+        They come from memory: if somebody deleted the end of the record, the mark must still name the deleted line.
+        """
+        return self._memory.last
 
     def _hash_at(self, position: int) -> str:
         found = self._read(sql.HASH_AT, position)
@@ -206,16 +210,20 @@ def _steady(connection: sqlite3.Connection, clock: Clock, database: str) -> Stea
 
 
 def _known(connection: sqlite3.Connection, database: str) -> Known:
-    """Return a copy in memory of the pending calls in the database. A row that can't be read is left out."""
+    """Return a copy in memory of the pending calls in the database, and of the last line of the audit record.
+
+    A row that can't be read is left out.
+    """
     try:
         found = connection.execute(sql.ASKED).fetchall()
+        position, line = connection.execute(sql.LAST).fetchone() or (0, "")
     except sqlite3.Error as error:
         raise unavailable(error, database) from error
     waiting = []
     for row in found:
         with suppress(*rows.UNREADABLE):
             waiting.append(rows.asked_of(row))
-    return Known(waiting)
+    return Known(waiting, (position, str(line)))
 
 
 def _free_edits(connection: sqlite3.Connection, database: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import sqlite3
 from typing import TYPE_CHECKING, NoReturn
@@ -25,9 +26,12 @@ if TYPE_CHECKING:
     from hitl.ports import Change, Expect, Unit
     from hitl.proof.keyring import Keyring
 
+_log = logging.getLogger(__name__)
 #: The columns in SQLite's message about a violated constraint -> the error of the port.
 _TAKEN = {"calls.short": ShortTakenError, "calls.requester, calls.key": KeyTakenError}
 _SALT_BYTES = 16
+#: The largest position that SQLite can store. If a line has it, SQLite gives later lines free positions at random.
+_LARGEST = 2**63 - 1
 #: The words that set SQLite's setting `secure_delete`. The position of a word is the number that SQLite returns for it.
 _SECURE_DELETE = ("OFF", "ON", "FAST")
 #: The end of a call's audit chain, by the call's ref.
@@ -51,9 +55,9 @@ def write(unit: Unit, keys: Keyring, known: Known, connection: sqlite3.Connectio
     elif change.call is not None:
         entries = _begin(connection, change.call, entries)
         ends[change.call.ref] = BEGINNING
-    _record(connection, keys, known, entries, ends, now)
+    last = _record(connection, keys, known, entries, ends, now)
     _add(connection, keys, change, now)
-    known.noted(change.call, ends)
+    known.noted(change.call, ends, last)
     return change
 
 
@@ -149,11 +153,14 @@ def _record(
     entries: Sequence[Entry],
     ends: _Ends,
     now: datetime,
-) -> None:
+) -> tuple[int, str] | None:
     """Add a line for each entry to the chain of its call. If the end of a chain is known, store its new end in `ends`.
 
-    Raises Tampered if another program has added a line to the chain.
+    Return the position and the hash of the last line, or None without entries.
+
+    Raises Tampered if another program has added a line to the chain, or if the line wasn't stored.
     """
+    last = None
     for entry in entries:
         end = ends.get(entry.ref) or known.end(entry.ref)
         if end is not None:
@@ -162,13 +169,30 @@ def _record(
             seq, prev = connection.execute(sql.LAST_LINE, (entry.ref,)).fetchone() or (0, FIRST)
         line = chain(keys, prev, seq + 1, now, entry)
         try:
-            connection.execute(sql.INSERT_LINE, rows.line_values(line))
+            stored = connection.execute(sql.INSERT_LINE, rows.line_values(line))
         except sqlite3.IntegrityError:
             # Another program has written a line in this place. From now on, read this chain from the database again.
             known.doubted(entry.ref)
             raise Tampered from None
         if end is not None:
             ends[entry.ref] = End(line.seq, line.hash, end.steps.with_entry(entry))
+        last = (_position(connection, stored, last[0] if last else known.position), line.hash)
+    return last
+
+
+def _position(connection: sqlite3.Connection, stored: sqlite3.Cursor, before: int) -> int:
+    """Return the position of the line that was just stored in the whole record. `before` is that of the line before.
+
+    SQLite gives the new line the position after the last line. If somebody deleted the end of the record, this position
+    was used before. The line then gets the position after `before`, so that `sayso audit verify` finds the gap.
+    """
+    if stored.rowcount != 1 or stored.lastrowid is None:
+        raise Tampered
+    if stored.lastrowid > before or before == _LARGEST:
+        return stored.lastrowid
+    _log.error("store.lines_removed", {"first": stored.lastrowid, "last": before})
+    connection.execute(sql.MOVE_LINE, (before + 1, stored.lastrowid))
+    return before + 1
 
 
 def _queue(connection: sqlite3.Connection, post: Post, now: datetime) -> None:

@@ -98,9 +98,9 @@ def connect(database: Path) -> sqlite3.Connection:
 def _permit(_action: int, _one: str | None, _two: str | None, _schema: str | None, inside: str | None) -> int:
     """Permit an action of a statement, unless a trigger or view (`inside`) takes it.
 
-    SQLite asks when it prepares a statement, and not when it runs the statement again.
-    Sayso's schema has no trigger and no view. Somebody who writes the file while the service runs could plant a
-    trigger that undoes or hides what the service writes.
+    SQLite asks when it prepares a statement, and not when it runs the statement again. Sayso's schema has no trigger
+    and no view. Somebody who writes the file while the service runs could plant a trigger that undoes or hides what the
+    service writes.
     """
     return sqlite3.SQLITE_OK if inside is None else sqlite3.SQLITE_DENY
 

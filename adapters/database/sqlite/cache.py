@@ -22,6 +22,7 @@ from hitl.proof.chain import FIRST, NO_STEPS, Steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
 
     from hitl.call import Call
 
@@ -96,6 +97,9 @@ class Known:
         #: if somebody deletes the end of the record.
         self.last = last
         self._new_last: tuple[int, str] | None = None
+        #: The time at which all open calls were last ended because the database was older than its mark, or None. No
+        #: call from before that time may be decided or run.
+        self.rolled_back: datetime | None = None
         self._new_ends: dict[str, End] = {}
         self._moved: list[tuple[str, PendingCall | None]] = []
         for ref, asked in waiting:

@@ -15,6 +15,7 @@ from adapters.database import rows
 from adapters.database import statements as sql
 from adapters.database.sqlite import units
 from adapters.database.sqlite.failures import unavailable
+from adapters.database.sqlite.reading import fetched
 from hitl.call import Bound, PostKind, Prompt
 from hitl.errors import Tampered
 from hitl.proof import seals
@@ -50,7 +51,7 @@ class Part:
     def _read(self, statement: str, *values: object) -> list[Any]:
         connection = self._writer.lends or self._reader
         try:
-            return connection.execute(statement, values).fetchall()
+            return fetched(connection, statement, values)
         except sqlite3.Error as error:
             raise unavailable(error, self._writer.database) from error
 
@@ -217,8 +218,8 @@ class SqliteOutbox(Part):
 
         def lease(connection: sqlite3.Connection, now: datetime) -> Sequence[Sending]:
             but = [json.dumps(list(routes)) for routes in (busy, calm)]
-            ready = connection.execute(sql.TO_SEND, (micros(now), *but, limit)).fetchall()
-            leased = [rows.sending_of(row, self.keys) for row in ready]
+            ready = fetched(connection, sql.TO_SEND, (micros(now), *but, limit))
+            leased = [sending for row in ready if (sending := _sending(connection, row, self.keys))]
             until = micros(now + timedelta(seconds=lease_s))
             for sending in leased:
                 connection.execute(sql.LEASE_SENDING, (until, sending.id))
@@ -401,6 +402,19 @@ def _decoded(row: Sequence[Any]) -> Call | None:
         return rows.call_of(row)
     except rows.UNREADABLE:
         _log.error("a row that no version of sayso wrote is left out: %s", row[0])
+        return None
+
+
+def _sending(connection: sqlite3.Connection, row: Sequence[Any], keys: Keyring) -> Sending | None:
+    """Return the outbox entry in a row.
+
+    A row that can't be read is deleted, because it would keep the later messages of its route. Return None then.
+    """
+    try:
+        return rows.sending_of(row, keys)
+    except rows.UNREADABLE:
+        _log.error("store.tampered", {"what": "outbox", "ref": str(row[2])})
+        connection.execute(sql.DROP_SENDING, (row[1],))
         return None
 
 

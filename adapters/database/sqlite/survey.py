@@ -19,6 +19,7 @@ from adapters.database.sqlite import schema
 from adapters.database.sqlite.examine import Examination
 from adapters.database.sqlite.failures import unavailable
 from adapters.database.sqlite.history import History
+from adapters.database.sqlite.reading import readable
 from adapters.database.tables import DUE, WAITING, AuditRow, CallRow, CredentialRow, InboxRow, OutboxRow
 from hitl.call import Event, PostKind
 from hitl.credentials import Scope
@@ -142,6 +143,7 @@ def surveyed(database: Path) -> Iterator[SqliteSurvey]:
     try:
         address = f"{database.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as connection:
+            connection.text_factory = readable
             revision = schema.revision(connection, str(database))
             if revision == schema.REVISIONS[-1]:
                 schema.must_be_own(connection, str(database))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NoReturn
 from adapters.database import rows
 from adapters.database import statements as sql
 from adapters.database.sqlite.cache import BEGINNING, End
-from hitl.call import PostKind
+from adapters.database.sqlite.reading import fetched
+from hitl.call import Event, PostKind
 from hitl.errors import Tampered
 from hitl.ports import KeyTakenError, ShortTakenError
 from hitl.proof import seals
@@ -36,17 +37,21 @@ _LARGEST = 2**63 - 1
 _SECURE_DELETE = ("OFF", "ON", "FAST")
 #: The end of a call's audit chain, by the call's ref.
 _Ends = dict[str, End]
+#: The events that let a call run.
+LETS_RUN = frozenset({Event.ALLOWED, Event.APPROVED, Event.CLAIMED, Event.RELEASED})
 _LATER = {PostKind.EDIT: sql.QUEUE_EDIT, PostKind.NOTICE: sql.QUEUE_NOTICE}
 
 
 def write(unit: Unit, keys: Keyring, known: Known, connection: sqlite3.Connection, now: datetime) -> Change | None:
     """Write the unit with the time `now`. Return its contents, or None if the unit's condition doesn't hold.
 
-    Raises Tampered if the unit would repeat a step that the call's chain already has (decision, claim or result), or if
-    the chain lacks a step that this process wrote.
+    Raises Tampered if the unit would repeat a step that the call's chain already has (decision, claim or result), if
+    the chain lacks a step that this process wrote, or if the unit lets a call run that a restore should have ended.
     """
     change = unit.seal(now)
     entries, ends = change.entries, _Ends()
+    if known.rolled_back is not None and _escaped(change, known.rolled_back):
+        raise Tampered
     if unit.expect is not None:
         if not _swap(connection, unit.expect, change.call, now):
             return None
@@ -59,6 +64,15 @@ def write(unit: Unit, keys: Keyring, known: Known, connection: sqlite3.Connectio
     _add(connection, keys, change, now)
     known.noted(change.call, ends, last)
     return change
+
+
+def _escaped(change: Change, rolled_back: datetime) -> bool:
+    """Return whether the change lets a call run that was made before all open calls were ended (`rolled_back`).
+
+    Such a call was made unreadable, or had no `due_at`, when the service started on the older database.
+    """
+    old = change.call is not None and change.call.created_at < rolled_back
+    return old and any(entry.event in LETS_RUN for entry in change.entries)
 
 
 def _swap(connection: sqlite3.Connection, expect: Expect, call: Call | None, now: datetime) -> bool:
@@ -107,11 +121,22 @@ def _end(connection: sqlite3.Connection, known: Known, ref: str, entries: Sequen
 
 
 def _read_end(connection: sqlite3.Connection, ref: str) -> End:
-    lines = connection.execute(sql.CHAIN, (ref,)).fetchall()
+    """Return the end of a chain in the database. Raises Tampered if somebody made a line unreadable."""
+    lines = fetched(connection, sql.CHAIN, (ref,))
     if not lines:
         return BEGINNING
     seq, line, *_ = lines[-1]
-    return End(seq, line, steps_held((event, data) for _, _, event, data in lines))
+    try:
+        return End(_countable(seq), line, steps_held((event, data) for _, _, event, data in lines))
+    except rows.UNREADABLE:
+        raise Tampered from None
+
+
+def _countable(seq: object) -> int:
+    """Return the number of a line. Raises Tampered if no next line can follow it."""
+    if type(seq) is not int or seq >= rows.COUNTABLE:
+        raise Tampered
+    return seq
 
 
 def _begin(connection: sqlite3.Connection, call: Call, entries: Sequence[Entry]) -> Sequence[Entry]:
@@ -166,7 +191,8 @@ def _record(
         if end is not None:
             seq, prev = end.seq, end.hash
         else:
-            seq, prev = connection.execute(sql.LAST_LINE, (entry.ref,)).fetchone() or (0, FIRST)
+            seq, prev = next(iter(fetched(connection, sql.LAST_LINE, (entry.ref,))), (0, FIRST))
+            seq = _countable(seq)
         line = chain(keys, prev, seq + 1, now, entry)
         try:
             stored = connection.execute(sql.INSERT_LINE, rows.line_values(line))

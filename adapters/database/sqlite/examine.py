@@ -74,8 +74,8 @@ def _examined(snapshot: Snapshot, keys: Keyring, marked: tuple[int, str]) -> Exa
 def _of_file(snapshot: Snapshot) -> list[Fact]:
     """Return a flaw for each of the first faults that SQLite finds in the file.
 
-    The service finds the lines of a call by an index. If somebody takes a line out of the index, the service doesn't
-    find it, although the table has it.
+    The service finds the lines of a call by an index. Somebody could take a line out of the index and leave it in the
+    table, so that the service doesn't find the line.
     """
     found = snapshot.session.connection().exec_driver_sql(f"PRAGMA integrity_check({_MOST_FAULTS})")
     return [fact(Flaw.FILE, why=why) for (why,) in found if why != "ok"]

@@ -56,7 +56,7 @@ def _examined(snapshot: Snapshot, keys: Keyring, marked: tuple[int, str]) -> Exa
     for row in snapshot.stored("calls", rows.CALL, ("ref",)):
         refs.append(row[0])
         try:
-            call = rows.call_of(row)
+            call = rows.listed_call_of(row)
             found = flaws_of(keys, call, votes.get(call.ref, ()), chains.get(call.ref, ()))
             flaws += found
             archived += call.archived and not found

@@ -109,7 +109,7 @@ def _readable(stored: Iterable[Sequence[Any]], changed: list[dict[str, Any]]) ->
     """Yield the calls in these rows. Add the calls that can't be read to `changed`."""
     for row in stored:
         try:
-            call = rows.call_of(row)
+            call = rows.listed_call_of(row)
         except rows.UNREADABLE:
             changed.append(_unreadable(row[0], row[1]))
         else:
@@ -166,7 +166,9 @@ def _case(snapshot: Snapshot, keys: Keyring, ref: str) -> _Case:
         return _Case(None, (Flaw.LINE,) if verify(keys, lines) else ())
     try:
         votes = [rows.vote_of(row) for row in snapshot.stored("votes", rows.VOTE, ("seq",), col(VoteRow.ref) == ref)]
-        calls = [rows.call_of(row) for row in snapshot.stored("calls", rows.CALL, ("ref",), col(CallRow.ref) == ref)]
+        calls = [
+            rows.listed_call_of(row) for row in snapshot.stored("calls", rows.CALL, ("ref",), col(CallRow.ref) == ref)
+        ]
     except rows.UNREADABLE:
         return _Case(None, (Flaw.ROW,))
     if not calls:

@@ -173,7 +173,7 @@ class SqliteCalls(Part):
         found = self._read(statement, *values)
         if not found:
             return None
-        call = _decoded(found[0])
+        call = _decoded(rows.call_of, found[0])
         if call is None:
             raise Tampered
         return call
@@ -184,7 +184,8 @@ class SqliteCalls(Part):
 
     def _calls(self, statement: str, *values: object) -> Sequence[Call]:
         """Return the calls that a statement finds. Unreadable rows are left out, so that they don't hide the others."""
-        return [call for call in map(_decoded, self._read(statement, *values)) if call is not None]
+        found = (_decoded(rows.listed_call_of, row) for row in self._read(statement, *values))
+        return [call for call in found if call is not None]
 
 
 class SqliteChanges(Part):
@@ -396,10 +397,10 @@ class SqliteConversations(Part):
         return Bound(*found[0]) if found else None
 
 
-def _decoded(row: Sequence[Any]) -> Call | None:
-    """Return the call in a row. For a row that can't be read, log an error and return None."""
+def _decoded(decode: Callable[[Sequence[Any]], Call], row: Sequence[Any]) -> Call | None:
+    """Return the call that `decode` finds in a row. If it can't read the row, log an error and return None."""
     try:
-        return rows.call_of(row)
+        return decode(row)
     except rows.UNREADABLE:
         _log.error("a row that no version of sayso wrote is left out: %s", row[0])
         return None

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 #: A text that sorts after every ref, because refs are UUIDs.
 _BEHIND_ALL = "~"
+#: An outbox row that can't be read is tried again after this many microseconds, in case somebody mends it.
+_UNREADABLE_AGAIN = 1_000_000
 
 
 class Part:
@@ -220,7 +222,7 @@ class SqliteOutbox(Part):
         def lease(connection: sqlite3.Connection, now: datetime) -> Sequence[Sending]:
             but = [json.dumps(list(routes)) for routes in (busy, calm)]
             ready = fetched(connection, sql.TO_SEND, (micros(now), *but, limit))
-            leased = [sending for row in ready if (sending := _sending(connection, row, self.keys))]
+            leased = [sending for row in ready if (sending := _sending(connection, row, self.keys, now))]
             until = micros(now + timedelta(seconds=lease_s))
             for sending in leased:
                 connection.execute(sql.LEASE_SENDING, (until, sending.id))
@@ -406,16 +408,17 @@ def _decoded(decode: Callable[[Sequence[Any]], Call], row: Sequence[Any]) -> Cal
         return None
 
 
-def _sending(connection: sqlite3.Connection, row: Sequence[Any], keys: Keyring) -> Sending | None:
+def _sending(connection: sqlite3.Connection, row: Sequence[Any], keys: Keyring, now: datetime) -> Sending | None:
     """Return the outbox entry in a row.
 
-    A row that can't be read is deleted, because it would keep the later messages of its route. Return None then.
+    If the row can't be read, log an error, put the row off so that the later messages of its route are sent, and return
+    None.
     """
     try:
         return rows.sending_of(row, keys)
     except rows.UNREADABLE:
         _log.error("store.tampered", {"what": "outbox", "ref": str(row[2])})
-        connection.execute(sql.DROP_SENDING, (row[1],))
+        connection.execute(sql.PUT_OFF_SENDING, (micros(now) + _UNREADABLE_AGAIN, None, row[1]))
         return None
 
 

@@ -44,3 +44,6 @@ async def _voided(gate: Gate, call: Call) -> Call | None:
     except SaysoError as error:
         _log.error("call.not_ended", {"ref": call.ref, "why": error.message})
         return None
+    except Exception:  # noqa: BLE001 - somebody may have written any value into the row
+        _log.exception("call.not_ended", {"ref": call.ref})
+        return None

@@ -299,12 +299,22 @@ def _of_records(upsert: Upsert) -> dict[str, Definition]:
             select(_audit.hash).where(_is(_audit.id)),
         ),
         "NEWEST": Definition(
-            "Return the newest time in the latest lines of the audit record. The last line may have an earlier time:"
-            " older versions wrote such a line if their clock had been set back.",
-            select(func.max(_audit.at)).where(_audit.id > newest - _LATEST_LINES),
+            "Return the latest lines of the audit record, the line with the newest time first. The last line may have"
+            " an earlier time: older versions wrote such a line if their clock had been set back.",
+            select(*line).where(_audit.id > newest - _LATEST_LINES).order_by(_audit.at.desc()),
+        ),
+        "ROLLED_BACK": Definition(
+            "Return the lines that say that the open calls of an older database were ended, the latest line first.",
+            select(*line)
+            .where(_audit.ref == literal(""), _audit.event == literal(Event.ROLLED_BACK.value))
+            .order_by(_audit.seq.desc()),
         ),
         "INSERT_LINE": Definition(
             "Insert a line of the audit record.", insert(_TABLES["audit"]).values(_values(*LINE)).inline()
+        ),
+        "MOVE_LINE": Definition(
+            "Give a line of the audit record another position in the whole record.",
+            update(_TABLES["audit"]).ordered_values(*_set(_audit.id)).where(_is(_audit.id)),
         ),
         "LINES": Definition(
             "Return the lines of a call's chain, first line first.",

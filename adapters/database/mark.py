@@ -1,4 +1,4 @@
-"""The mark: the position in the audit record at which a call was last allowed to run.
+"""The mark: the position in the audit record at which a call was last allowed to run, or at which the service stopped.
 
 A database that was restored from an older copy doesn't know which calls have run since, and would let them run again.
 MACs can't detect this, because every MAC in the copy is valid. The mark can detect it: its file is outside the state
@@ -27,7 +27,8 @@ _LONGEST = 4096
 class Mark:
     """The mark file: a position in the audit record (the `id` of a line), the hash of this line, and a MAC.
 
-    This line was the newest line of the audit record when a call was last allowed to run.
+    This line was the newest line of the audit record when a call was last allowed to run, or at the last start or clean
+    stop if that was later.
     """
 
     def __init__(self, path: Path, keys: Keyring) -> None:

@@ -58,11 +58,15 @@ POSITION = "SELECT coalesce(max(audit.id), 0) AS coalesce_1, count(*) AS count_1
 LAST = "SELECT audit.id, audit.hash FROM audit WHERE audit.id = (SELECT max(audit.id) AS max_1 FROM audit)"
 #: Return the hash of the line at this position of the audit record.
 HASH_AT = "SELECT audit.hash FROM audit WHERE audit.id = ?"
-#: Return the newest time in the latest lines of the audit record. The last line may have an earlier time: older
-#: versions wrote such a line if their clock had been set back.
-NEWEST = "SELECT max(audit.at) AS max_1 FROM audit WHERE audit.id > (SELECT max(audit.id) AS max_2 FROM audit) - 1000"
+#: Return the latest lines of the audit record, the line with the newest time first. The last line may have an earlier
+#: time: older versions wrote such a line if their clock had been set back.
+NEWEST = "SELECT audit.ref, audit.seq, audit.at, audit.event, audit.actor, audit.data, audit.prev, audit.hash FROM audit WHERE audit.id > (SELECT max(audit.id) AS max_1 FROM audit) - 1000 ORDER BY audit.at DESC"
+#: Return the lines that say that the open calls of an older database were ended, the latest line first.
+ROLLED_BACK = "SELECT audit.ref, audit.seq, audit.at, audit.event, audit.actor, audit.data, audit.prev, audit.hash FROM audit WHERE audit.ref = '' AND audit.event = 'rolled_back' ORDER BY audit.seq DESC"
 #: Insert a line of the audit record.
 INSERT_LINE = "INSERT INTO audit (ref, seq, at, event, actor, data, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+#: Give a line of the audit record another position in the whole record.
+MOVE_LINE = "UPDATE audit SET id=? WHERE audit.id = ?"
 #: Return the lines of a call's chain, first line first.
 LINES = "SELECT audit.ref, audit.seq, audit.at, audit.event, audit.actor, audit.data, audit.prev, audit.hash FROM audit WHERE audit.ref = ? ORDER BY audit.seq"
 #: Return the lines of the whole record after this position.

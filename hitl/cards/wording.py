@@ -511,6 +511,7 @@ ENGLISH: Mapping[str, str] = {
     "flaw.move": "The conversation {old} is stored as moved to {new}, but no platform said so.",
     "flaw.turn": "The turn {id} of an agent was changed.",
     "flaw.talk": "The latest message in {place} was changed.",
+    "flaw.file": "The database file is damaged: {why}. Its indexes may hide rows, also lines of the record.",
     "flaw.no_key": "{count:line|lines} of the record can't be verified: their key {kid} isn't in the key file. Put it back from a backup and verify again. The flaws below may be due to that key alone.",
     "audit.whole": "{lines:line|lines} and {calls:request|requests} are as they were written.",
     "audit.retained": "{archived:request is|requests are} archived. The arguments of {erased:request|requests} were erased, on record.",

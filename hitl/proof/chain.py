@@ -124,7 +124,7 @@ def verify(keys: Keyring, lines: Iterable[Recorded]) -> int | None:
     prev, sealed = FIRST, False
     for seq, line in enumerate(lines, start=1):
         first = ":" not in line.hash
-        if (line.seq, line.prev) != (seq, prev) or (first and sealed) or not _holds(keys, line):
+        if (line.seq, line.prev) != (seq, prev) or (first and sealed) or not is_intact(keys, line):
             return seq
         prev, sealed = line.hash, sealed or not first
     return None
@@ -179,7 +179,8 @@ def _steps(event: str, *, claimed: bool, explained: bool) -> frozenset[str]:
     return said | _CLAIM if claimed else said
 
 
-def _holds(keys: Keyring, line: Recorded) -> bool:
+def is_intact(keys: Keyring, line: Recorded) -> bool:
+    """Return whether the hash of a line is right: its MAC, or in the first format the plain hash over its fields."""
     if ":" in line.hash:
         said = pack(line.prev, line.ref, line.seq, micros(line.at), line.event, line.actor, line.data)
         return keys.holds(Purpose.LINE, line.hash, said)

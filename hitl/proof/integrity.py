@@ -50,6 +50,7 @@ class Flaw(StrEnum):
     CREDENTIAL = "flaw.credential"
     TURN = "flaw.turn"
     NO_KEY = "flaw.no_key"
+    FILE = "flaw.file"
 
 
 class Examined(Struct, frozen=True):
@@ -94,7 +95,10 @@ def _tells_votes(votes: Iterable[Vote], lines: Iterable[Recorded]) -> bool:
 
 
 def _tells(call: Call, lines: Sequence[Recorded]) -> bool:
-    """Return whether the chain and the row agree about the request, decision, result, state, erasure and archiving."""
+    """Return whether the chain and the row agree about the request, decision, result, state, erasure and archiving.
+
+    Also return False if `due_at` doesn't fit the row: such a call is ended too early, or never.
+    """
     if not lines or lines[0].event != Event.ASKED:
         return False
     decided = [line.event for line in lines if line.event in DECIDED]
@@ -102,7 +106,17 @@ def _tells(call: Call, lines: Sequence[Recorded]) -> bool:
     wanted = ([call.decision.value] if call.decision else [], call.result.value if call.result else None)
     is_told = (decided, ended[-1] if ended else None) == wanted
     state = _state(call, amended=len(ended) > 1)
-    return is_told and call.state is state and _tells_retention(call, lines)
+    return is_told and call.state is state and _is_due(call) and _tells_retention(call, lines)
+
+
+def _is_due(call: Call) -> bool:
+    """Return whether `due_at` fits the other fields of the row."""
+    if call.state is State.AWAITING:
+        return call.due_at == call.deadline
+    if call.state is State.EXECUTING:
+        # A call that nobody has claimed is due at the end of the claim window, whose length is a setting.
+        return call.due_at == call.claim.until if call.claim else call.due_at is not None
+    return call.due_at is None or call.awaits_reason
 
 
 def _tells_retention(call: Call, lines: Sequence[Recorded]) -> bool:

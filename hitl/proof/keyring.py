@@ -116,10 +116,10 @@ class Keyring:
     def holds(self, purpose: Purpose, seal: str | None, data: bytes, first: Callable[[], bytes] | None = None) -> bool:
         """Return whether the MAC `seal` was made with one of this keyring's keys and covers exactly this data.
 
-        Return False for None and for a malformed MAC. `first` returns the bytes that a MAC of the first format covers.
-        Without `first`, a MAC of the first format is never valid.
+        Return False for None, for a malformed MAC, and for a value that isn't text. `first` returns the bytes that a
+        MAC of the first format covers. Without `first`, a MAC of the first format is never valid.
         """
-        kid, _, rest = (seal or "").partition(":")
+        kid, _, rest = (seal if type(seal) is str else "").partition(":")
         version, _, given = rest.rpartition(":")
         if version == "" and first is not None:
             version, data = _FIRST, first()

@@ -365,7 +365,7 @@ async def posting(tmp_path: Path, clock: SetClock, people: Directory) -> AsyncIt
 
 
 async def test_the_outbox_outlives_a_row_that_it_cannot_read(
-    posting: tuple[Running, RecordedChat], tmp_path: Path, caplog: pytest.LogCaptureFixture
+    posting: tuple[Running, RecordedChat], tmp_path: Path, clock: SetClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It says so in the log, and cards go out once the row is mended: no bug may look like silence."""
     running, chat = posting
@@ -373,8 +373,9 @@ async def test_the_outbox_outlives_a_row_that_it_cannot_read(
     with closing(sqlite3.connect(tmp_path / "state" / "sayso.db", isolation_level=None)) as other:
         other.execute("update outbox set kind = 'nonsense'")
         await running.service.start()
-        await until(lambda: "outbox.postponed" in caplog.messages)
+        await until(lambda: "store.tampered" in caplog.messages)
         other.execute("update outbox set kind = 'card'")
+        clock.advance(2)
         await until(lambda: chat.posts)
 
     assert [call.ref] == [shown.call.ref for shown in chat.posts]

@@ -13,6 +13,7 @@ from hitl.gate import secret_hash
 from hitl.proof.chain import verify
 from sayso_client.errors import ClientError
 from tests.acceptance.installation import Installation
+from tests.sentences import says
 
 pytestmark = pytest.mark.forked
 
@@ -254,3 +255,20 @@ def test_a_state_folder_restored_from_before_a_run_lets_nothing_of_it_run_again(
     assert "rolled_back" in service.events("")
     after = service.call("ask", tool="deploy", args={"argv": ["true"], "n": 2})["call"]["ref"]
     assert service.call("decide", target=after, verb="approve")["decided"]
+
+
+def test_a_trigger_in_the_database_is_named_by_the_doctor_and_keeps_the_service_from_starting(
+    service: Installation,
+) -> None:
+    """While the service runs, the trigger makes an approval fail. The commands that read the record name it."""
+    ref = service.call("ask", tool="deploy", args={"argv": ["true"]})["call"]["ref"]
+    with service.database(write=True) as database:
+        database.execute("CREATE TRIGGER undone AFTER UPDATE ON calls BEGIN SELECT 1; END")
+
+    assert "UNAVAILABLE" == refused(service, "decide", target=ref, verb="approve").code
+    assert "pending" == service.status(ref)
+    service.stop()
+    for command in (("doctor",), ("audit", "verify"), ("history",), ("run",)):
+        done = service.run(*command)
+        assert done.returncode
+        assert says(done.stdout + done.stderr, "database.foreign", names="undone")

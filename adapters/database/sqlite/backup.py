@@ -17,11 +17,11 @@ from adapters.database.sqlite import schema
 from adapters.database.sqlite.cache import Known
 from adapters.database.sqlite.credentials import credential_of_row, revoke_in
 from adapters.database.sqlite.failures import unavailable
+from adapters.database.sqlite.reading import newest_time
 from adapters.database.sqlite.survey import surveyed
 from adapters.database.wording import say
 from hitl.credentials import OldTokens
 from hitl.errors import Unavailable
-from hitl.times import moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -178,7 +178,7 @@ def _revoke(database: Path, names: frozenset[str], keys: Keyring, now: datetime)
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode=DELETE")
         connection.execute("BEGIN IMMEDIATE")
-        at = max(now, moment(connection.execute(sql.NEWEST).fetchone()[0] or 0))
+        at = max(now, newest_time(connection, keys))
         for row in connection.execute(sql.CREDENTIALS).fetchall():
             found = credential_of_row(row)
             if found.name in names:

@@ -22,6 +22,7 @@ from hitl.proof.chain import FIRST, NO_STEPS, Steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
 
     from hitl.call import Call
 
@@ -79,8 +80,10 @@ def _shared(routes: tuple[str, ...]) -> tuple[str, ...]:
 class Known:
     """Keeps in memory the pending calls of one database, and the ends of its audit chains."""
 
-    def __init__(self, waiting: Iterable[tuple[str, PendingCall]]) -> None:
-        """Begin with the pending calls in the database, `waiting`, the oldest first."""
+    def __init__(self, waiting: Iterable[tuple[str, PendingCall]], last: tuple[int, str] = (0, "")) -> None:
+        """Begin with the pending calls in the database, `waiting`, the oldest first, and with the last line of the
+        whole audit record (see `last`).
+        """
         self._ends: FIFOCache[str, End] = FIFOCache(_ENDS)
         #: The call's ref -> the steps (decision, claim, result) that this process wrote. The steps stay known even if
         #: somebody deletes the end of a chain.
@@ -90,6 +93,13 @@ class Known:
         #: the requester.
         self._of: Counter[tuple[str, str | None]] = Counter()
         self._same, self._places = _Refs(), _Refs()
+        #: Position and hash of the last line of the whole audit record that is on disk, or (0, ''). It stays known even
+        #: if somebody deletes the end of the record.
+        self.last = last
+        self._new_last: tuple[int, str] | None = None
+        #: The time at which all open calls were last ended because the database was older than its mark, or None. No
+        #: call from before that time may be decided or run.
+        self.rolled_back: datetime | None = None
         self._new_ends: dict[str, End] = {}
         self._moved: list[tuple[str, PendingCall | None]] = []
         for ref, asked in waiting:
@@ -110,6 +120,11 @@ class Known:
         Only the last `_DONE` calls are in memory. For an older call, the result is empty.
         """
         return self._done.get(ref, NO_STEPS.done)
+
+    @property
+    def position(self) -> int:
+        """The position of the last line of the whole record, including lines that `noted` got."""
+        return (self._new_last or self.last)[0]
 
     def waiting(self, limit: int) -> list[str]:
         """Return the refs of the pending calls, the oldest first."""
@@ -141,9 +156,9 @@ class Known:
 
     # -- writes: these methods follow the commits of the writer ----------------------------------------------
 
-    def noted(self, call: Call | None, ends: Mapping[str, End]) -> None:
-        """Collect the writes of one unit (`hitl.ports.Unit`): the changed call, and the new ends of chains.
-        `settled` makes them visible.
+    def noted(self, call: Call | None, ends: Mapping[str, End], last: tuple[int, str] | None) -> None:
+        """Collect the writes of one unit (`hitl.ports.Unit`): the changed call, the new ends of chains, and the last
+        line of the whole record if the unit has a line. `settled` makes them visible.
 
         Raises TypeError for a call whose names aren't text.
         """
@@ -153,6 +168,7 @@ class Known:
         elif call is not None:
             self._moved.append((call.ref, None))
         self._new_ends.update(ends)
+        self._new_last = last or self._new_last
 
     def doubted(self, ref: str) -> None:
         """Forget the end of a chain to which another program added a line.
@@ -163,6 +179,7 @@ class Known:
 
     def settled(self) -> None:
         """Make the writes that `noted` collected visible, because their group is on disk now."""
+        self.last = self._new_last or self.last
         for ref, end in self._new_ends.items():
             self._ends[ref] = end
             if end.steps.done:
@@ -183,6 +200,7 @@ class Known:
         """
         self._new_ends.clear()
         self._moved.clear()
+        self._new_last = None
 
     def _add(self, ref: str, asked: PendingCall) -> None:
         self._waiting[ref] = asked

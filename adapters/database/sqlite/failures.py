@@ -19,6 +19,7 @@ _SAID = {
     sqlite3.SQLITE_NOTADB: "database.other",
     sqlite3.SQLITE_CANTOPEN: "database.unopened",
     sqlite3.SQLITE_NOMEM: "database.memory",
+    sqlite3.SQLITE_AUTH: "database.planted",
 }
 
 #: Errors that affect only the unit of work with a wrong value or key. SQLite undoes the failed statement, and the

@@ -69,7 +69,7 @@ class History(Snapshot):
         wanted = _between(col(CallRow.created_at), asked.since, asked.until)
         changed: list[dict[str, Any]] = []
         stored = _readable(self.stored("calls", rows.CALL, ("ref",), *wanted, newest_first=True), changed)
-        found = (shown for call in stored if asked.takes_request(shown := view(call, names or NOBODY)))
+        found = (shown for shown in _shown(stored, names or NOBODY, changed) if asked.takes_request(shown))
         for shown in itertools.islice(found, limit):
             yield shown | {"flaws": list(_case(self, keys, shown["ref"]).flaws)}
         yield from changed
@@ -109,11 +109,26 @@ def _readable(stored: Iterable[Sequence[Any]], changed: list[dict[str, Any]]) ->
     """Yield the calls in these rows. Add the calls that can't be read to `changed`."""
     for row in stored:
         try:
-            call = rows.call_of(row)
+            call = rows.listed_call_of(row)
         except rows.UNREADABLE:
-            changed.append({"ref": str(row[0]), "short": str(row[1]), "flaws": [str(Flaw.ROW)]})
+            changed.append(_unreadable(row[0], row[1]))
         else:
             yield call
+
+
+def _shown(calls: Iterable[Call], names: Names, changed: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the view of each call. Add the calls that can't be shown to `changed`."""
+    for call in calls:
+        try:
+            shown = view(call, names)
+        except rows.UNREADABLE:
+            changed.append(_unreadable(call.ref, call.short))
+        else:
+            yield shown
+
+
+def _unreadable(ref: object, short: object) -> dict[str, Any]:
+    return {"ref": str(ref), "short": str(short), "flaws": [str(Flaw.ROW)]}
 
 
 def _lines(snapshot: Snapshot, asked: RecordQuery, newest_first: bool) -> Iterator[Recorded]:  # noqa: FBT001
@@ -131,7 +146,10 @@ def _between(at: Any, since: datetime | None, until: datetime | None) -> list[An
 
 def _told(line: Recorded, case: Callable[[str], _Case]) -> dict[str, Any]:
     about = case(line.ref)
-    return told(line, about.call, about.flaws)
+    try:
+        return told(line, about.call, about.flaws)
+    except rows.UNREADABLE:
+        return told(line, None, about.flaws)
 
 
 def _chain(snapshot: Snapshot, ref: str) -> list[Recorded]:
@@ -148,7 +166,9 @@ def _case(snapshot: Snapshot, keys: Keyring, ref: str) -> _Case:
         return _Case(None, (Flaw.LINE,) if verify(keys, lines) else ())
     try:
         votes = [rows.vote_of(row) for row in snapshot.stored("votes", rows.VOTE, ("seq",), col(VoteRow.ref) == ref)]
-        calls = [rows.call_of(row) for row in snapshot.stored("calls", rows.CALL, ("ref",), col(CallRow.ref) == ref)]
+        calls = [
+            rows.listed_call_of(row) for row in snapshot.stored("calls", rows.CALL, ("ref",), col(CallRow.ref) == ref)
+        ]
     except rows.UNREADABLE:
         return _Case(None, (Flaw.ROW,))
     if not calls:

@@ -15,6 +15,7 @@ from adapters.database import rows
 from adapters.database import statements as sql
 from adapters.database.sqlite import units
 from adapters.database.sqlite.failures import unavailable
+from adapters.database.sqlite.reading import fetched
 from hitl.call import Bound, PostKind, Prompt
 from hitl.errors import Tampered
 from hitl.proof import seals
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 #: A text that sorts after every ref, because refs are UUIDs.
 _BEHIND_ALL = "~"
+#: An outbox row that can't be read is tried again after this many microseconds, in case somebody mends it.
+_UNREADABLE_AGAIN = 1_000_000
 
 
 class Part:
@@ -50,7 +53,7 @@ class Part:
     def _read(self, statement: str, *values: object) -> list[Any]:
         connection = self._writer.lends or self._reader
         try:
-            return connection.execute(statement, values).fetchall()
+            return fetched(connection, statement, values)
         except sqlite3.Error as error:
             raise unavailable(error, self._writer.database) from error
 
@@ -167,7 +170,7 @@ class SqliteCalls(Part):
         found = self._read(statement, *values)
         if not found:
             return None
-        call = _decoded(found[0])
+        call = _decoded(rows.call_of, found[0])
         if call is None:
             raise Tampered
         return call
@@ -178,7 +181,8 @@ class SqliteCalls(Part):
 
     def _calls(self, statement: str, *values: object) -> Sequence[Call]:
         """Return the calls that a statement finds. Unreadable rows are left out, so that they don't hide the others."""
-        return [call for call in map(_decoded, self._read(statement, *values)) if call is not None]
+        found = (_decoded(rows.listed_call_of, row) for row in self._read(statement, *values))
+        return [call for call in found if call is not None]
 
 
 class SqliteChanges(Part):
@@ -212,8 +216,8 @@ class SqliteOutbox(Part):
 
         def lease(connection: sqlite3.Connection, now: datetime) -> Sequence[Sending]:
             but = [json.dumps(list(routes)) for routes in (busy, calm)]
-            ready = connection.execute(sql.TO_SEND, (micros(now), *but, limit)).fetchall()
-            leased = [rows.sending_of(row, self.keys) for row in ready]
+            ready = fetched(connection, sql.TO_SEND, (micros(now), *but, limit))
+            leased = [sending for row in ready if (sending := _sending(connection, row, self.keys, now))]
             until = micros(now + timedelta(seconds=lease_s))
             for sending in leased:
                 connection.execute(sql.LEASE_SENDING, (until, sending.id))
@@ -390,12 +394,26 @@ class SqliteConversations(Part):
         return Bound(*found[0]) if found else None
 
 
-def _decoded(row: Sequence[Any]) -> Call | None:
-    """Return the call in a row. For a row that can't be read, log an error and return None."""
+def _decoded(decode: Callable[[Sequence[Any]], Call], row: Sequence[Any]) -> Call | None:
+    """Return the call that `decode` finds in a row. If it can't read the row, log an error and return None."""
     try:
-        return rows.call_of(row)
+        return decode(row)
     except rows.UNREADABLE:
         _log.error("a row that no version of sayso wrote is left out: %s", row[0])
+        return None
+
+
+def _sending(connection: sqlite3.Connection, row: Sequence[Any], keys: Keyring, now: datetime) -> Sending | None:
+    """Return the outbox entry in a row.
+
+    If the row can't be read, log an error, put the row off so that the later messages of its route are sent, and return
+    None.
+    """
+    try:
+        return rows.sending_of(row, keys)
+    except rows.UNREADABLE:
+        _log.error("store.tampered", {"what": "outbox", "ref": str(row[2])})
+        connection.execute(sql.PUT_OFF_SENDING, (micros(now) + _UNREADABLE_AGAIN, None, row[1]))
         return None
 
 

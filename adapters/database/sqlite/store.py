@@ -21,14 +21,17 @@ from adapters.database.sqlite.cache import Known
 from adapters.database.sqlite.credentials import SqliteCredentials
 from adapters.database.sqlite.failures import unavailable
 from adapters.database.sqlite.parts import SqliteCalls, SqliteChanges, SqliteConversations, SqliteInbox, SqliteOutbox
+from adapters.database.sqlite.reading import fetched, newest_time
 from adapters.database.sqlite.retention import Retention
 from adapters.database.sqlite.turns import SqliteTurns
+from adapters.database.sqlite.units import LETS_RUN
 from adapters.database.sqlite.writer import Writer, connect
 from hitl.call import Event
 from hitl.errors import Unavailable
 from hitl.limits import KEEP_EVENTS
+from hitl.proof.chain import is_intact
 from hitl.proof.keyring import Keyring
-from hitl.times import Steady, micros, moment
+from hitl.times import Steady, micros
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,7 +46,7 @@ _log = logging.getLogger(__name__)
 #: later. So the mark is on disk within a second, even if writing is slow.
 _MARK_EVERY_S = 0.5
 #: The events that let a call run, and the event that records that the open calls of a restored older copy were ended.
-_GRANTS = frozenset({Event.ALLOWED, Event.APPROVED, Event.CLAIMED, Event.RELEASED, Event.ROLLED_BACK})
+_GRANTS = LETS_RUN | {Event.ROLLED_BACK}
 
 
 class SqliteStore(
@@ -83,8 +86,8 @@ class SqliteStore(
             _free_edits(connection, str(database))
             reader = undo.enter_context(closing(connect(database)))
             reader.execute("PRAGMA query_only=ON")
-            steady = _steady(connection, clock, str(database))
-            known = _known(connection, str(database))
+            steady = _steady(connection, clock, keys, str(database))
+            known = _known(connection, keys, str(database))
             undo.pop_all()
         prune = Retention(keep_events).prune
         writer = Writer(connection, steady, database=str(database), prune=prune, known=known)
@@ -110,8 +113,10 @@ class SqliteStore(
         await self._writer.drain()
         if self._marking is not None:
             self._marking.cancel()
-            async with self._marks:
-                self._write_mark(*self._last())
+        async with self._marks:
+            # Lines that let nothing run, such as a rejection, don't move the mark while the service runs. After this,
+            # none of them can be cut off unnoticed either.
+            self._write_mark(*self._last())
         self._reader.close()
         await self._writer.close()
 
@@ -137,6 +142,8 @@ class SqliteStore(
         if any(map(_lets_run, change.entries)):
             # After a restore the mark is ahead of the record, so `sayso audit verify` would report missing lines.
             rolled_back = any(entry.event is Event.ROLLED_BACK for entry in change.entries)
+            if rolled_back:
+                self._memory.rolled_back = self.clock.now()
             self._moves_on(0 if rolled_back else _MARK_EVERY_S)
 
     def _moves_on(self, after_s: float = _MARK_EVERY_S) -> None:
@@ -161,9 +168,11 @@ class SqliteStore(
             _log.error("store.unmarked", {"path": str(self._mark and self._mark.path), "why": error.strerror})
 
     def _last(self) -> tuple[int, str]:
-        """Return position and hash of the last line of the audit record, or 0 and '' for an empty record."""
-        found = self._read(sql.LAST)
-        return (found[0][0], str(found[0][1])) if found else (0, "")
+        """Return position and hash of the last line of the audit record, or 0 and '' for an empty record.
+
+        They come from memory: if somebody deleted the end of the record, the mark must still name the deleted line.
+        """
+        return self._memory.last
 
     def _hash_at(self, position: int) -> str:
         found = self._read(sql.HASH_AT, position)
@@ -191,13 +200,13 @@ def _lets_run(entry: Entry) -> bool:
     return entry.event in _GRANTS
 
 
-def _steady(connection: sqlite3.Connection, clock: Clock, database: str) -> Steady:
+def _steady(connection: sqlite3.Connection, clock: Clock, keys: Keyring, database: str) -> Steady:
     """Return a clock that never goes below the newest recorded time.
 
     Log a warning if the real clock is behind that time.
     """
     try:
-        newest = moment(connection.execute(sql.NEWEST).fetchone()[0] or 0)
+        newest = newest_time(connection, keys)
     except sqlite3.Error as error:
         raise unavailable(error, database) from error
     if (behind := (newest - clock.now()).total_seconds()) > 0:
@@ -205,17 +214,24 @@ def _steady(connection: sqlite3.Connection, clock: Clock, database: str) -> Stea
     return Steady(clock, newest)
 
 
-def _known(connection: sqlite3.Connection, database: str) -> Known:
-    """Return a copy in memory of the pending calls in the database. A row that can't be read is left out."""
+def _known(connection: sqlite3.Connection, keys: Keyring, database: str) -> Known:
+    """Return a copy in memory of the pending calls in the database, and of what the audit record says about its end.
+
+    A row that can't be read is left out.
+    """
     try:
-        found = connection.execute(sql.ASKED).fetchall()
+        found = fetched(connection, sql.ASKED)
+        ended = map(rows.line_of, fetched(connection, sql.ROLLED_BACK))
+        position, line = connection.execute(sql.LAST).fetchone() or (0, "")
     except sqlite3.Error as error:
         raise unavailable(error, database) from error
     waiting = []
     for row in found:
         with suppress(*rows.UNREADABLE):
             waiting.append(rows.asked_of(row))
-    return Known(waiting)
+    known = Known(waiting, (position, str(line)))
+    known.rolled_back = next((line.at for line in ended if is_intact(keys, line)), None)
+    return known
 
 
 def _free_edits(connection: sqlite3.Connection, database: str) -> None:

@@ -19,6 +19,7 @@ from adapters.database.sqlite.credentials import CREDENTIAL, credential_of
 from adapters.database.sqlite.examine import Examination
 from adapters.database.sqlite.failures import unavailable
 from adapters.database.sqlite.history import History
+from adapters.database.sqlite.reading import readable
 from adapters.database.tables import DUE, WAITING, AuditRow, CallRow, CredentialRow, InboxRow, OutboxRow
 from hitl.call import Event, PostKind
 from hitl.proof.chain import data_of
@@ -113,11 +114,18 @@ class SqliteSurvey(History, Examination):
 
 @contextmanager
 def surveyed(database: Path) -> Iterator[SqliteSurvey]:
-    """Yield the survey of a database. Raises Unavailable, also inside the `with` block, if it can't be read."""
+    """Yield the survey of a database.
+
+    Raises Unavailable, also inside the `with` block, if the database can't be read. Also raises Unavailable if it has
+    tables, triggers or views that Sayso doesn't make, because these could hide rows from the survey.
+    """
     try:
         address = f"{database.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as connection:
+            connection.text_factory = readable
             revision = schema.revision(connection, str(database))
+            if revision == schema.REVISIONS[-1]:
+                schema.must_be_own(connection, str(database))
             engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
             with Session(engine) as session:
                 session.connection().exec_driver_sql("BEGIN")

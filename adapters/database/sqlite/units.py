@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import sqlite3
 from typing import TYPE_CHECKING, NoReturn
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, NoReturn
 from adapters.database import rows
 from adapters.database import statements as sql
 from adapters.database.sqlite.cache import BEGINNING, End
-from hitl.call import PostKind
+from adapters.database.sqlite.reading import fetched
+from hitl.call import Event, PostKind
 from hitl.errors import Tampered
 from hitl.ports import KeyTakenError, ShortTakenError
 from hitl.proof import seals
@@ -25,24 +27,31 @@ if TYPE_CHECKING:
     from hitl.ports import Change, Expect, Unit
     from hitl.proof.keyring import Keyring
 
+_log = logging.getLogger(__name__)
 #: The columns in SQLite's message about a violated constraint -> the error of the port.
 _TAKEN = {"calls.short": ShortTakenError, "calls.requester, calls.key": KeyTakenError}
 _SALT_BYTES = 16
+#: The largest position that SQLite can store. If a line has it, SQLite gives later lines free positions at random.
+_LARGEST = 2**63 - 1
 #: The words that set SQLite's setting `secure_delete`. The position of a word is the number that SQLite returns for it.
 _SECURE_DELETE = ("OFF", "ON", "FAST")
 #: The end of a call's audit chain, by the call's ref.
 _Ends = dict[str, End]
+#: The events that let a call run.
+LETS_RUN = frozenset({Event.ALLOWED, Event.APPROVED, Event.CLAIMED, Event.RELEASED})
 _LATER = {PostKind.EDIT: sql.QUEUE_EDIT, PostKind.NOTICE: sql.QUEUE_NOTICE}
 
 
 def write(unit: Unit, keys: Keyring, known: Known, connection: sqlite3.Connection, now: datetime) -> Change | None:
     """Write the unit with the time `now`. Return its contents, or None if the unit's condition doesn't hold.
 
-    Raises Tampered if the unit would repeat a step that the call's chain already has (decision, claim or result), or if
-    the chain lacks a step that this process wrote.
+    Raises Tampered if the unit would repeat a step that the call's chain already has (decision, claim or result), if
+    the chain lacks a step that this process wrote, or if the unit lets a call run that a restore should have ended.
     """
     change = unit.seal(now)
     entries, ends = change.entries, _Ends()
+    if known.rolled_back is not None and _escaped(change, known.rolled_back):
+        raise Tampered
     if unit.expect is not None:
         if not _swap(connection, unit.expect, change.call, now):
             return None
@@ -51,10 +60,19 @@ def write(unit: Unit, keys: Keyring, known: Known, connection: sqlite3.Connectio
     elif change.call is not None:
         entries = _begin(connection, change.call, entries)
         ends[change.call.ref] = BEGINNING
-    _record(connection, keys, known, entries, ends, now)
+    last = _record(connection, keys, known, entries, ends, now)
     _add(connection, keys, change, now)
-    known.noted(change.call, ends)
+    known.noted(change.call, ends, last)
     return change
+
+
+def _escaped(change: Change, rolled_back: datetime) -> bool:
+    """Return whether the change lets a call run that was made before all open calls were ended (`rolled_back`).
+
+    Such a call was made unreadable, or had no `due_at`, when the service started on the older database.
+    """
+    old = change.call is not None and change.call.created_at < rolled_back
+    return old and any(entry.event in LETS_RUN for entry in change.entries)
 
 
 def _swap(connection: sqlite3.Connection, expect: Expect, call: Call | None, now: datetime) -> bool:
@@ -103,11 +121,22 @@ def _end(connection: sqlite3.Connection, known: Known, ref: str, entries: Sequen
 
 
 def _read_end(connection: sqlite3.Connection, ref: str) -> End:
-    lines = connection.execute(sql.CHAIN, (ref,)).fetchall()
+    """Return the end of a chain in the database. Raises Tampered if somebody made a line unreadable."""
+    lines = fetched(connection, sql.CHAIN, (ref,))
     if not lines:
         return BEGINNING
     seq, line, *_ = lines[-1]
-    return End(seq, line, steps_held((event, data) for _, _, event, data in lines))
+    try:
+        return End(_countable(seq), line, steps_held((event, data) for _, _, event, data in lines))
+    except rows.UNREADABLE:
+        raise Tampered from None
+
+
+def _countable(seq: object) -> int:
+    """Return the number of a line. Raises Tampered if no next line can follow it."""
+    if type(seq) is not int or seq >= rows.COUNTABLE:
+        raise Tampered
+    return seq
 
 
 def _begin(connection: sqlite3.Connection, call: Call, entries: Sequence[Entry]) -> Sequence[Entry]:
@@ -149,26 +178,47 @@ def _record(
     entries: Sequence[Entry],
     ends: _Ends,
     now: datetime,
-) -> None:
+) -> tuple[int, str] | None:
     """Add a line for each entry to the chain of its call. If the end of a chain is known, store its new end in `ends`.
 
-    Raises Tampered if another program has added a line to the chain.
+    Return the position and the hash of the last line, or None without entries.
+
+    Raises Tampered if another program has added a line to the chain, or if the line wasn't stored.
     """
+    last = None
     for entry in entries:
         end = ends.get(entry.ref) or known.end(entry.ref)
         if end is not None:
             seq, prev = end.seq, end.hash
         else:
-            seq, prev = connection.execute(sql.LAST_LINE, (entry.ref,)).fetchone() or (0, FIRST)
+            seq, prev = next(iter(fetched(connection, sql.LAST_LINE, (entry.ref,))), (0, FIRST))
+            seq = _countable(seq)
         line = chain(keys, prev, seq + 1, now, entry)
         try:
-            connection.execute(sql.INSERT_LINE, rows.line_values(line))
+            stored = connection.execute(sql.INSERT_LINE, rows.line_values(line))
         except sqlite3.IntegrityError:
             # Another program has written a line in this place. From now on, read this chain from the database again.
             known.doubted(entry.ref)
             raise Tampered from None
         if end is not None:
             ends[entry.ref] = End(line.seq, line.hash, end.steps.with_entry(entry))
+        last = (_position(connection, stored, last[0] if last else known.position), line.hash)
+    return last
+
+
+def _position(connection: sqlite3.Connection, stored: sqlite3.Cursor, before: int) -> int:
+    """Return the position of the line that was just stored in the whole record. `before` is that of the line before.
+
+    SQLite gives the new line the position after the last line. If somebody deleted the end of the record, this position
+    was used before. The line then gets the position after `before`, so that `sayso audit verify` finds the gap.
+    """
+    if stored.rowcount != 1 or stored.lastrowid is None:
+        raise Tampered
+    if stored.lastrowid > before or before == _LARGEST:
+        return stored.lastrowid
+    _log.error("store.lines_removed", {"first": stored.lastrowid, "last": before})
+    connection.execute(sql.MOVE_LINE, (before + 1, stored.lastrowid))
+    return before + 1
 
 
 def _queue(connection: sqlite3.Connection, post: Post, now: datetime) -> None:

@@ -77,10 +77,11 @@ PRUNE_S = 3600.0
 def connect(database: Path) -> sqlite3.Connection:
     """Open a connection that may write. It uses a write-ahead log and syncs each commit.
 
-    The caller begins and ends the transactions. Raises Unavailable if the file can't be opened, or if the file system
-    doesn't support a write-ahead log.
+    The caller begins and ends the transactions. Triggers and views of the file do nothing: a statement that would use
+    them fails. Raises Unavailable if the file can't be opened, or if the file system doesn't support a write-ahead log.
     """
     connection = sqlite3.connect(database, isolation_level=None, check_same_thread=False, cached_statements=256)
+    connection.set_authorizer(_permit)
     try:
         mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
         for setting in _SETTINGS:
@@ -92,6 +93,16 @@ def connect(database: Path) -> sqlite3.Connection:
         connection.close()
         raise Unavailable(say("database.log", path=database, mode=mode))
     return connection
+
+
+def _permit(_action: int, _one: str | None, _two: str | None, _schema: str | None, inside: str | None) -> int:
+    """Permit an action of a statement, unless a trigger or view (`inside`) takes it.
+
+    SQLite asks when it prepares a statement, and not when it runs the statement again. Sayso's schema has no trigger
+    and no view. Somebody who writes the file while the service runs could plant a trigger that undoes or hides what the
+    service writes.
+    """
+    return sqlite3.SQLITE_OK if inside is None else sqlite3.SQLITE_DENY
 
 
 class _Unit(Struct):

@@ -65,17 +65,19 @@ async def written(store: SqliteStore, path: Path, wanted: tuple[int, str]) -> No
     await asyncio.to_thread(until, lambda: path.exists() and mark.read() == wanted, "the mark of this start")
 
 
-async def test_it_moves_on_when_something_may_run(opened: Opened, tmp_path: Path) -> None:
-    """At the latest at the end; what lets nothing run doesn't move it. Each start writes it, also before any run."""
+async def test_it_names_the_last_line_after_each_start_and_each_stop(opened: Opened, tmp_path: Path) -> None:
+    """Each start writes it, also before any run. A clean stop writes it, also if the last line lets nothing run.
+
+    So nobody can cut a rejection off the record while the service is stopped.
+    """
     path = tmp_path / "mark"
     async with opened() as store:
         assert await store.keep_mark(path)
         await written(store, path, (0, ""))
-        await store.commit(adding(line(Event.HELD)))
+        await store.commit(adding(line(Event.REJECTED)))
     async with opened() as store:
-        assert (0, "") == Mark(path, store.keys).read()
+        assert (1, (await store.history(""))[-1].hash) == Mark(path, store.keys).read()
         assert await store.keep_mark(path)
-        await written(store, path, (1, (await store.history(""))[-1].hash))
         await store.commit(adding(line(Event.APPROVED)))
     async with opened() as store:
         assert (2, (await store.history(""))[-1].hash) == Mark(path, store.keys).read()

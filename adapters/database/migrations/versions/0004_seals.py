@@ -15,7 +15,9 @@ from alembic import context, op
 
 from adapters.database import rows
 from adapters.database import statements as sql
+from adapters.database.wording import say
 from hitl.call import Entry, Event, Prompt, PromptKind
+from hitl.errors import Unavailable
 from hitl.proof import seals
 from hitl.proof.chain import FIRST, chain
 from hitl.times import moment
@@ -30,27 +32,46 @@ depends_on = None
 
 _NEW = {"calls": ("claim_mac", "result_mac"), "cards": ("mac",), "inbox": ("mac",), "prompts": ("mac",)}
 _NEW |= {"moves": ("mac",), "talks": ("mac",)}
+#: The columns of a call that this revision or a later one adds.
+_LATER = {"claim_mac", "result_mac", "erased_at"}
 
 
 def upgrade() -> None:
     """Add the columns for the MACs (`_NEW`), and a MAC to every row.
 
-    From then on, a row without a MAC counts as forged.
+    From then on, a row without a MAC counts as forged. Raises Unavailable, without a MAC for any row, unless the
+    database was really left by an earlier version (`_is_older`).
     """
+    keys = context.config.attributes["keys"]
+    if not _is_older(keys):
+        path = context.config.attributes["database"]
+        raise Unavailable(say("database.downgraded", path=path, schema=down_revision))
     for table, columns in _NEW.items():
         for column in columns:
             op.add_column(table, sa.Column(column, sa.String(), nullable=True))
-    keys = context.config.attributes["keys"]
     _seal_calls(keys)
     _seal_kept(keys)
     _seal_record(keys)
 
 
+def _is_older(keys: Keyring) -> bool:
+    """Return whether a version from before this revision left the database, or whether there is nothing to protect.
+
+    Somebody could take the columns with MACs out of a newer database, and write the number of an older revision into
+    it. This migration would then make MACs over forged rows, such as an approver's "yes". So it makes MACs only if no
+    line of the record has a MAC, and only if each call has a MAC of the first format, which nobody makes without keys.
+    """
+    if any(":" in line for (line,) in _read("select hash from audit")):
+        return False
+    calls = [rows.call_of(tuple(row)) for row in _read(f"select {_columns()} from calls")]  # noqa: S608
+    if any(call.row_mac.count(":") != 1 or not seals.row_holds(keys, call) for call in calls):
+        return False
+    return bool(calls) or not any(_read(f"select 1 from {table} limit 1") for table in (*_NEW, "audit"))  # noqa: S608
+
+
 def _seal_calls(keys: Keyring) -> None:
     """Add MACs to the claims and results in the database."""
-    # At this revision the table has no column `erased_at` yet (0008 adds it), so no call is erased.
-    columns = ", ".join("null" if name == "erased_at" else name for name in rows.CALL)
-    moved = f"select {columns} from calls where claim_owner is not null or result is not null"  # noqa: S608
+    moved = f"select {_columns()} from calls where claim_owner is not null or result is not null"  # noqa: S608
     for row in _read(moved):
         call = rows.call_of(tuple(row))
         claim_mac = seals.claim(keys, call) if call.claim else None
@@ -89,6 +110,11 @@ def _seal_record(keys: Keyring) -> None:
     seq, prev = tuple(last[0]) if last else (0, FIRST)
     entry = Entry("", Event.SEALED, "service", {"lines": len(hashes), "digest": digest})
     _write(sql.INSERT_LINE, *rows.line_values(chain(keys, prev, seq + 1, datetime.now(UTC), entry)))
+
+
+def _columns() -> str:
+    """Return the columns of a call, with null for the columns that the table doesn't have at this revision."""
+    return ", ".join("null" if name in _LATER else name for name in rows.CALL)
 
 
 def _read(statement: str) -> list[Any]:

@@ -30,7 +30,6 @@ Opened = Callable[[], AbstractAsyncContextManager["SqliteStore"]]
 #: Why nobody gains by a change of these.
 HARMLESS = {
     "calls.version": "a swap under way is lost once, and looked at again",
-    "calls.due_at": "a vote compares it with the sealed deadline, a claim with the sealed time of the decision",
     "calls.salt": "the first line of the chain holds a hash over it and the arguments, for whoever erases both",
     "votes.seq": "the order of votes decides nothing",
     "cards.failed_at": "a card is taken for one that can't be posted: it isn't edited",

@@ -14,6 +14,7 @@ from hitl.errors import Unavailable
 from hitl.ports import Change, Unit
 from hitl.proof.keyring import Keyring
 from hitl.testing import SetClock, a_call
+from tests.sentences import raises
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,8 +35,8 @@ def test_a_missing_table_or_file_is_said(state: Path) -> None:
     with closing(sqlite3.connect(state / "sayso.db")) as connection:
         connection.execute("DROP TABLE inbox")
 
-    with pytest.raises(Unavailable, match=r"sayso\.db can't be used"), surveyed(state / "sayso.db") as survey:
-        survey.set_aside()
+    with raises(Unavailable, "database.foreign", names="inbox, inbox_open"), surveyed(state / "sayso.db"):
+        pass
     with pytest.raises(Unavailable, match=r"none\.db can't be used"), surveyed(state / "none.db"):
         pass
 

@@ -6,10 +6,11 @@ Many commands need only these two, and reading all settings takes 0.3 s.
 from __future__ import annotations
 
 import os
-import tomllib
 from pathlib import Path
 from typing import Any
 
+from bot.errors import SettingsError
+from bot.toml import read_toml
 from sayso_client.settings import user_runtime
 
 CONFIG_NAME = "sayso.toml"
@@ -57,8 +58,8 @@ def runtime_folder(config: Path | None) -> Path | None:
     path = find_config(config)
     if given is None and path is not None:
         try:
-            given = tomllib.loads(path.read_text("utf-8")).get("runtime")
-        except (OSError, ValueError):
+            given = read_toml(path).get("runtime")
+        except (OSError, SettingsError):
             return None
         given = anchored(given, path.absolute().parent)
     if given is None:

@@ -111,7 +111,10 @@ def main() -> None:
     except ClickException as error:
         tell(_explained(error), "red")
         sys.exit(error.exit_code)
-    except typer.Abort:
+    except typer.Abort as error:
+        # The cursor is behind the prompt and "^C". Typer itself ends this line only after the end of the input.
+        if not isinstance(error.__cause__, EOFError):
+            sys.stderr.write("\n")
         sys.exit(interrupted())
     except BrokenPipeError:
         sys.exit(1)

@@ -16,9 +16,10 @@ import typer
 
 from bot.cli.common import AsJson, Config, exit_if_red, fail, print_checks, print_json, settings
 from bot.wording import say
+from sayso_client.terminal import INTERRUPTED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 _TEMPLATE = """\
 # Sayso. Every setting: docs/reference/configuration.md. Unknown keys are errors.
@@ -167,7 +168,8 @@ def init(
     if platform is Platform.MCP:
         from bot.cli.moving import move
 
-        move(client, client_file, file, Path(secrets_in).expanduser() / "mcp", yes=yes, remove=remove)
+        with _left("init.left.nothing"):
+            move(client, client_file, file, Path(secrets_in).expanduser() / "mcp", yes=yes, remove=remove)
         return
     if platform is not None and platform not in _WAYS:
         flags = {"--managed": managed, "--untested": untested, "--yes": yes}
@@ -183,15 +185,27 @@ def init(
     people = _People(requester, approver, self_approval, alone)
     asks = people == _People(None, None, Limit.OFF, None) and sys.stdin.isatty()
     if asks:
-        people = people._replace(alone=typer.confirm(say("init.alone")))
+        with _left("init.left.nothing"):
+            people = people._replace(alone=typer.confirm(say("init.alone")))
     _first(file, people, state, runtime, workspace, asks=asks)
     if asks:
         from bot.doctor.checks import run_checks
 
-        _offer(file, token_file, secrets_in)
-        typer.echo("\n" + say("init.checks", file=file))
-        print_checks(run_checks(settings(file, ruling=True), file))
+        with _left("init.left", file=file, named=_named(file)):
+            _offer(file, token_file, secrets_in)
+            typer.echo("\n" + say("init.checks", file=file))
+            print_checks(run_checks(settings(file, ruling=True), file))
         typer.echo(say("init.run", named=_named(file)))
+
+
+@contextlib.contextmanager
+def _left(key: str, **facts: object) -> Iterator[None]:
+    """If the person leaves with Ctrl-C or Ctrl-D, say with the sentence of this key what was written, and exit 130."""
+    try:
+        yield
+    except (typer.Abort, KeyboardInterrupt):
+        typer.echo(err=True)
+        fail(say(key, **facts), INTERRUPTED)
 
 
 def doctor(config: Config = None, json: AsJson = False) -> None:
@@ -256,7 +270,6 @@ def _first(file: Path, people: _People, state: str, runtime: str | None, workspa
         self_approval=_toml(self_approval.value),
     ) + (_ALONE.format(limit=_toml(self_approval.value)) if alone else "")
     _write(file, text, "x")
-    file.chmod(0o600)
     if alone:
         typer.echo(say("init.shared", limit=self_approval.value))
     typer.echo(say("init.written" if asks else "init.written.next", file=file, named=_named(file)))
@@ -377,9 +390,13 @@ def _add_slack(file: Path, secrets_in: str, receive: Receive) -> None:
 
 def _write(file: Path, text: str, how: Literal["x", "a"]) -> None:
     """Write the text to a new file (`how` is "x"), or append it ("a"). Exit 2 if the file can't be written."""
+    from bot.files import create, replace
+
     try:
-        with file.open(how, encoding="utf-8") as handle:
-            handle.write(text)
+        if how == "x":
+            create(file, text.encode())
+        else:
+            replace(file, file.read_bytes() + text.encode())
     except FileExistsError:
         fail(say("init.exists", file=file), 2)
     except OSError as error:
@@ -388,14 +405,15 @@ def _write(file: Path, text: str, how: Literal["x", "a"]) -> None:
 
 def _read(file: Path) -> dict[str, Any]:
     """Return the content of a settings file, or exit 2 if it can't be read."""
-    import tomllib
+    from bot.errors import SettingsError
+    from bot.toml import read_toml
 
     try:
-        return tomllib.loads(file.read_text("utf-8"))
+        return read_toml(file)
     except OSError as error:
         fail(say("init.unreadable", file=file, why=error.strerror), 2)
-    except ValueError as error:
-        fail(say("init.no_toml", file=file, why=error), 2)
+    except SettingsError as error:
+        fail(say("init.no_toml", why=error), 2)
 
 
 def _is_https(url: str) -> bool:

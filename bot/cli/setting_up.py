@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, NoReturn
 
 import typer
 
-from bot.cli.common import AsJson, Config, exit_if_red, fail, print_checks, print_json, settings
+from bot.cli.common import AsJson, Config, exit_if_red, fail, folded, print_checks, print_json, settings
 from bot.wording import say
 from sayso_client.terminal import INTERRUPTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+#: The end of a prompt for yes or no, as Typer prints it.
+_YES_OR_NO = " [y/N]: "
 _TEMPLATE = """\
 # Sayso. Every setting: docs/reference/configuration.md. Unknown keys are errors.
 state = {state}
@@ -186,7 +188,7 @@ def init(
     asks = people == _People(None, None, Limit.OFF, None) and sys.stdin.isatty()
     if asks:
         with _left("init.left.nothing"):
-            people = people._replace(alone=typer.confirm(say("init.alone")))
+            people = people._replace(alone=typer.confirm(folded(say("init.alone"), beside=len(_YES_OR_NO))))
     _first(file, people, state, runtime, workspace, asks=asks)
     if asks:
         from bot.doctor.checks import run_checks
@@ -195,7 +197,7 @@ def init(
             _offer(file, token_file, secrets_in)
             typer.echo("\n" + say("init.checks", file=file))
             print_checks(run_checks(settings(file, ruling=True), file))
-        typer.echo(say("init.run", named=_named(file)))
+        typer.echo(folded(say("init.run", named=_named(file))))
 
 
 @contextlib.contextmanager
@@ -271,10 +273,10 @@ def _first(file: Path, people: _People, state: str, runtime: str | None, workspa
     ) + (_ALONE.format(limit=_toml(self_approval.value)) if alone else "")
     _write(file, text, "x")
     if alone:
-        typer.echo(say("init.shared", limit=self_approval.value))
-    typer.echo(say("init.written" if asks else "init.written.next", file=file, named=_named(file)))
+        typer.echo(folded(say("init.shared", limit=self_approval.value)))
+    typer.echo(folded(say("init.written" if asks else "init.written.next", file=file, named=_named(file))))
     if len(set(approvers)) == 1 and set(requesters) == set(approvers) and self_approval is Limit.OFF:
-        typer.echo(say("init.one_person", name=approvers[0]))
+        typer.echo(folded(say("init.one_person", name=approvers[0])))
 
 
 def _offer(file: Path, token_file: str, secrets_in: str) -> None:
@@ -289,7 +291,7 @@ def _offer(file: Path, token_file: str, secrets_in: str) -> None:
     clients = list(McpClient)
 
     def hook() -> None:
-        typer.echo(say("init.hook", host=_chosen(agents), file=file))
+        typer.echo(folded(say("init.hook", host=_chosen(agents), file=file)))
 
     def mcp() -> None:
         move(_chosen(clients), None, file, Path(secrets_in).expanduser() / "mcp", yes=False, remove=False)
@@ -303,10 +305,12 @@ def _offer(file: Path, token_file: str, secrets_in: str) -> None:
     }
     flows = tuple(offered.values())
     choices = "\n".join(say("init.choice", number=number, what=name) for number, name in enumerate(offered, 1))
-    typer.echo("\n" + say("init.surfaces", choices=choices))
-    while choice := typer.prompt(say("init.choose", last=len(flows)), default="", show_default=False).strip():
+    typer.echo("\n" + folded(say("init.surfaces", choices=choices)))
+    while choice := typer.prompt(
+        folded(say("init.choose", last=len(flows)), beside=3), default="", show_default=False
+    ).strip():
         if choice not in map(str, range(1, len(flows) + 1)):
-            typer.echo(say("init.choose.other", last=len(flows)))
+            typer.echo(folded(say("init.choose.other", last=len(flows))))
             continue
         with contextlib.suppress(typer.Exit):
             flows[int(choice) - 1]()
@@ -314,7 +318,7 @@ def _offer(file: Path, token_file: str, secrets_in: str) -> None:
 
 def _chosen(names: Sequence[str]) -> str:
     """Ask the person for one of these names. Ask again after any other answer."""
-    while (name := str(typer.prompt(say("init.which", names=", ".join(names)))).strip()) not in names:
+    while (name := str(typer.prompt(folded(say("init.which", names=", ".join(names)), beside=3))).strip()) not in names:
         pass
     return name
 
@@ -323,7 +327,7 @@ def _add_http(file: Path) -> None:
     """Append the settings for the HTTP API; existing settings stay unchanged."""
     if "http" not in _read(file):
         _write(file, "\n[http]\nport = 8080\n", "a")
-    typer.echo(say("init.http", file=file))
+    typer.echo(folded(say("init.http", file=file)))
 
 
 def _gate(host: str, config: Path | None, words: list[str], wait_s: int | None, *, remove: bool) -> NoReturn:
@@ -355,7 +359,9 @@ def _add_telegram(file: Path, token_file: str, receive: Receive, webhook_url: st
         _make_secret(Path(secret_file).expanduser())
     _write(file, "\n".join(lines) + "\n", "a")
     is_there = os.access(Path(token_file).expanduser(), os.F_OK)
-    typer.echo(say("init.bot.there" if is_there else "init.bot", section="telegram", file=file, token_file=token_file))
+    typer.echo(
+        folded(say("init.bot.there" if is_there else "init.bot", section="telegram", file=file, token_file=token_file))
+    )
 
 
 _WAYS = {Platform.TELEGRAM: (Receive.POLLING, Receive.WEBHOOK), Platform.SLACK: (Receive.SOCKET, Receive.HTTP)}

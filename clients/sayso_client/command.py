@@ -136,9 +136,10 @@ class Command:
 
         `json` prints the call.
         """
-        said = ""
+        said, was_open = "", False
         try:
             self._asking.call = find()
+            was_open = self._asking.call["status"] == "pending"
             with contextlib.suppress(KeyboardInterrupt):
                 said = self._watch("command.stays")
         except ClientError as error:
@@ -149,7 +150,14 @@ class Command:
         if call["status"] == "pending":
             tell(say("command.left", short=call["short"]))
             return INTERRUPTED
-        return self._refused(said) if call["status"] in STATUSES else 0
+        if call["status"] in STATUSES:
+            return self._refused(said)
+        if not self._quiet:
+            if not was_open:
+                tell(_granted(call), "green")
+            if call["status"] == "approved":
+                tell(say("command.take"))
+        return 0
 
     def _watch(self, key: str, *, claims: bool = False) -> str:
         """Wait until the call is decided and, after a rejection, until its reason is known or can't arrive any more.

@@ -119,6 +119,7 @@ ENGLISH: Mapping[str, str] = {
     "command.nobody": "nobody",
     "command.decided": "{short}: {outcome}.",
     "command.running": "{short}: running, approved by {by}.",
+    "command.take": "Nothing ran yet. To run it, repeat its sayso ask with the same --key.",
     "command.lost": "{why} This command tries again for {seconds} seconds.",
     "command.left": "{short} is still pending. To wait again, repeat this command.",
     "command.interrupted": "Interrupted.",

@@ -873,6 +873,7 @@ ENGLISH: Mapping[str, str] = {
     "inbox.head": "{place}  {sign} {risk}  {short}",
     "inbox.keys": "a approve, r reject, d details, s skip, q quit: ",
     "inbox.keys.question": "a answer, r don't answer, d details, s skip, q quit: ",
+    "inbox.unknown": "Nothing was decided. Type one of these letters and Enter.",
     "inbox.answer": "Your answer: ",
     "inbox.why": "Why? (Enter for no reason) ",
     "inbox.reason": "Your reason: ",

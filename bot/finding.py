@@ -11,6 +11,7 @@ from typing import Any
 
 from bot.errors import SettingsError
 from bot.toml import read_toml
+from bot.wording import say
 from sayso_client.settings import user_runtime
 
 CONFIG_NAME = "sayso.toml"
@@ -68,5 +69,10 @@ def runtime_folder(config: Path | None) -> Path | None:
 
 
 def absolute(folder: Path) -> Path:
-    """Return a folder of the settings as an absolute path."""
-    return folder.expanduser().absolute()
+    """Return a folder of the settings as an absolute path. Raises SettingsError if it begins with `~` and the name of
+    nobody.
+    """
+    try:
+        return folder.expanduser().absolute()
+    except RuntimeError as error:
+        raise SettingsError(say("setting.path.home", path=folder)) from error

@@ -22,6 +22,7 @@ from bot.errors import SettingsError
 from bot.files import replace, write_private
 from bot.toml import read_toml
 from bot.wording import say
+from sayso_client.errors import why_unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -210,7 +211,7 @@ def _settings_text(settings: Path, file: Path) -> str:
         if isinstance(error, FileNotFoundError) and settings.is_absolute():
             return ""
         key = "move.not_restored" if settings.is_absolute() else "move.not_restored.folder"
-        raise SettingsError(say(key, settings=settings, why=error, file=file)) from error
+        raise SettingsError(say(key, settings=settings, why=why_unread(error), file=file)) from error
 
 
 def _without_block(settings: Path, text: str, restored: Path) -> None:
@@ -244,7 +245,7 @@ def _parsed(client: McpClient, file: Path, held: bytes) -> dict[str, Any]:
         values = tomllib.loads(text) if client is McpClient.CODEX else json.loads(text)
     except ValueError as error:
         key = "move.no_toml" if client is McpClient.CODEX else "move.no_json"
-        raise SettingsError(say(key, file=file, why=error)) from error
+        raise SettingsError(say(key, file=file, why=why_unread(error))) from error
     return values if isinstance(values, dict) else {}
 
 

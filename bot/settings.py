@@ -634,6 +634,8 @@ def _anchored(declared: Any, value: Any, folder: Path) -> Any:
     setting.
     """
     if declared is Path:
+        if isinstance(value, str) and "\0" in value:
+            raise SettingsError(say("setting.path.nul", path=one_line(value)))
         return anchored(value, folder)
     if isinstance(declared, type) and issubclass(declared, BaseModel):
         if isinstance(value, dict):

@@ -55,6 +55,8 @@ ENGLISH: Mapping[str, str] = {
     "setting.table": "it must be a table of settings",
     "setting.entry": "{list}, entry {number}",
     "setting.more": "{told}; and {count} more",
+    "setting.path.nul": "The path {path} has a NUL character, so no file can have this name. Correct it in the settings.",
+    "setting.path.home": "The path {path} can't be found: this machine has no user of this name. Correct it in the settings.",
     "setting.fallback": 'it must be "deny", or a table of tools: {{ TOOL = "pass" }}',
     "setting.fallback.tool": '{tool} must be "deny" or "pass"',
     "setting.mcp.name": "the name of a server has lower-case letters, digits and hyphens, and at most 32 of them",

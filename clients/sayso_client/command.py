@@ -12,7 +12,7 @@ import os
 import sys
 
 from sayso_client.commands import NOT_STARTED
-from sayso_client.errors import ClientError
+from sayso_client.errors import ClientError, why_unread
 from sayso_client.terminal import INTERRUPTED, carry_any_text, clock_of, interrupted, tell, visible
 from sayso_client.wording import say
 from sayso_client.written import read, spelled
@@ -416,7 +416,7 @@ def _arguments(args: str, command: Sequence[str]) -> dict[str, Any]:
         given = read(args)
         spelled(given)
     except (ValueError, RecursionError) as error:
-        raise _usage("ask.args", error=error) from error
+        raise _usage("ask.args", error=why_unread(error)) from error
     if not isinstance(given, dict):
         raise _usage("ask.object")
     if not command:

@@ -38,5 +38,5 @@ def why_unread(error: Exception) -> str:
         return error.strerror or type(error).__name__
     if isinstance(error, UnicodeError):
         return say("unread.utf8")
-    line = re.search(r"\bline (\d+)", str(error))
-    return say("unread.line", line=line[1]) if line else say("unread.form")
+    place = re.search(r"\bline (\d+),? column (\d+)", str(error))
+    return say("unread.line", line=place[1], column=place[2]) if place else say("unread.form")

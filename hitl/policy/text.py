@@ -177,7 +177,7 @@ class _Json:
 
 #: Words in an error of PyYAML, or in its context -> the last part of the key of our sentence. The first match counts.
 _YAML_FAULTS: Mapping[str, str] = {
-    "cannot start any token": "start",
+    "cannot start": "start",
     "nesting depth": "deep",
     "escape": "escape",
     "quoted scalar": "quote",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -278,6 +279,28 @@ def test_a_wrong_setting_is_told_on_one_line_without_words_of_a_library(file: Pa
 
     assert None is FOREIGN.search(str(refused.value))
     assert 1 == len(str(refused.value).splitlines())
+
+
+def test_a_path_that_no_file_can_have_is_named(file: Path) -> None:
+    """Python itself would stop with "embedded null byte"."""
+    file.write_text('[agent]\nkey_file = "a\\u0000b"\n')
+
+    with raises(SettingsError, "setting.path.nul"):
+        load(file)
+
+
+@pytest.mark.parametrize("words", [["doctor"], ["pending"], ["history"]])
+def test_a_folder_of_a_user_that_is_not_there_is_one_line(file: Path, words: list[str]) -> None:
+    """Any command that needs the folder ends with 2 and names the path."""
+    folder = "~nobody-has-this-name/sayso"
+    file.write_text(f'state = "{folder}"\nruntime = "{folder}"\n')
+    done = subprocess.run(
+        [sys.executable, "-m", "bot", *words, "--config", str(file)], capture_output=True, text=True, check=False
+    )
+
+    assert (2, "") == (done.returncode, done.stdout)
+    assert says(done.stderr, "setting.path.home", path=folder)
+    assert 1 == len(done.stderr.splitlines())
 
 
 def test_many_wrong_settings_are_counted(file: Path) -> None:

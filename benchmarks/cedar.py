@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import cedarpy
 
 from benchmarks.figures import timed
-from benchmarks.workers import tell
+from benchmarks.telling import tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.figures import Spread
-from benchmarks.workers import tell
+from benchmarks.telling import tell
 from sayso_client.hooks.installing import Service as Address
 from sayso_client.hooks.installing import command
 

@@ -77,8 +77,11 @@ class Desk:
     _numbers: count[int] = field(default_factory=count)
 
     @classmethod
-    async def open(cls, folder: Path, *, tool: Callable[[str], None] | None = None) -> Self:
-        """The started service on a state folder. `tool` is called with each ref that runs."""
+    async def open(cls, folder: Path, *, tool: Callable[[str], None] | None = None, places: int = PLACES) -> Self:
+        """The started service on a state folder, with this many conversations.
+
+        `tool` is called with each ref that runs.
+        """
         started: dict[str, float] = {}
         runs: list[str] = []
 
@@ -93,7 +96,7 @@ class Desk:
         registry.register(TOOL, write_note, Note(), sentence="Writes a note.")
         people = Directory(
             approvers=(APPROVER,),
-            conversations={f"room:{n}": Conversation(f"room:{n}", requesters=(f"agent:{n}",)) for n in range(PLACES)},
+            conversations={f"room:{n}": Conversation(f"room:{n}", requesters=(f"agent:{n}",)) for n in range(places)},
             surfaces=surfaces(),
         )
         running = await compose(

@@ -16,12 +16,14 @@ import sqlite3
 import sys
 import time
 from dataclasses import dataclass
+from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.desk import Desk
 from benchmarks.figures import Spread
-from benchmarks.workers import tell
+from benchmarks.logged import CYCLES, Logged
+from benchmarks.telling import tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -170,6 +172,10 @@ def measure(folder: Path, cycles: int, *, today: bool = False) -> dict[str, Any]
     numbers = range(_WARM_UP, _WARM_UP + cycles)
     measured = [_cycle(connection, rows, number) for number in numbers]
     from_inbox = [_inbox_decision(connection, rows, number + cycles) for number in numbers]
+    logged, numbers_left = Logged(folder / "sayso.db"), count(_WARM_UP + 2 * cycles)
+    for _ in logged.windows():
+        for number in islice(numbers_left, CYCLES):
+            _cycle(connection, rows, number)
     connection.close()
     park, decision, result = zip(*measured, strict=True)
     return {
@@ -179,6 +185,7 @@ def measure(folder: Path, cycles: int, *, today: bool = False) -> dict[str, Any]
         "inbox_decision": Spread.of(from_inbox),
         "cycle": Spread.of([sum(cycle) for cycle in measured]),
         "cycles_per_s": cycles / sum(map(sum, measured)),
+        "log_bytes_per_commit": logged.bytes_per_commit(),
     }
 
 

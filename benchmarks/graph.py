@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from benchmarks.figures import Spread
-from benchmarks.workers import STARTED, tell
+from benchmarks.telling import STARTED, tell
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

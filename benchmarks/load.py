@@ -28,8 +28,8 @@ from adapters.telegram.chat import TelegramChat
 from adapters.telegram.delivery import Delivery
 from adapters.telegram.pace import Pace
 from benchmarks.commands import Spent, bare_client_over, figures, pending_over, service, spent
+from benchmarks.telling import tell
 from benchmarks.wire import HOST, Wire
-from benchmarks.workers import tell
 from bot.api import serve_api
 from bot.compose import Running, compose, policy_library
 from bot.policies import Policies

@@ -16,8 +16,9 @@ import uvloop
 
 from benchmarks.desk import Cycle, Desk
 from benchmarks.figures import Spread
+from benchmarks.logged import CYCLES, Logged
 from benchmarks.machine import resident_bytes, size_of
-from benchmarks.workers import tell
+from benchmarks.telling import tell
 from hitl.call import Status
 
 if TYPE_CHECKING:
@@ -42,8 +43,16 @@ async def alone(folder: Path, cycles: int) -> dict[str, Any]:
         call = await desk.park()
         event = await desk.receive(number)
         from_inbox.append(await desk.to_tool(call.ref, event))
+    logged = Logged(folder / "sayso.db")
+    for _ in logged.windows():
+        for _ in range(CYCLES):
+            await desk.cycle()
     await desk.close()
-    return {**_spreads(measured), "inbox_decision": Spread.of(from_inbox)}
+    return {
+        **_spreads(measured),
+        "inbox_decision": Spread.of(from_inbox),
+        "log_bytes_per_commit": logged.bytes_per_commit(),
+    }
 
 
 async def flight(folder: Path, tasks: int, tenths: int) -> dict[str, Any]:

@@ -27,8 +27,8 @@ import uvloop
 from adapters.executors.registry import Registry
 from benchmarks.desk import ARGUMENT_CHARS, TOOL, TOOLS, Patient
 from benchmarks.figures import Spread
+from benchmarks.telling import tell
 from benchmarks.wire import HOST, Wire
-from benchmarks.workers import tell
 from bot.api import serve_api
 from bot.compose import compose
 from bot.settings import HttpSettings

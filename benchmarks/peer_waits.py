@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.figures import Spread
+from benchmarks.telling import tell
 from benchmarks.wire import HOST, Wire
-from benchmarks.workers import tell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

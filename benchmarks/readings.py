@@ -10,7 +10,7 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-from benchmarks.workers import tell
+from benchmarks.telling import tell
 from hitl.replies import read
 
 if TYPE_CHECKING:

@@ -64,6 +64,8 @@ def alone(bench: Bench) -> Iterator[Row]:
         ("cycle, alone", "cycle", 2),
     ):
         yield _spread_row(what, name, ours, floors, Budget("<=", limit))
+    log, floor = (median(each, "log_bytes_per_commit") / 1024 for each in (ours, floors))
+    yield Row("  log written a commit", log, "KB", floor=floor, budget=Budget("<=", 0.5))
     today = [bench.run("floor", bench.cycles, "today") for _ in range(bench.repeats)]
     yield _spread_row("  beside raw writes of today's rows", "cycle", ours, today, None)
 

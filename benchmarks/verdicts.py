@@ -20,7 +20,7 @@ import tree_sitter
 import tree_sitter_bash
 
 from benchmarks.figures import timed
-from benchmarks.workers import tell
+from benchmarks.telling import tell
 from hitl.policy import Policy, PolicyCall, PolicyInvalid, load
 from hitl.policy.shell import read_line
 

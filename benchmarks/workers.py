@@ -10,18 +10,17 @@ import sys
 import tempfile
 import time
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.figures import RESULTS
 from benchmarks.machine import Cpu, wait_for_quiet
+from benchmarks.telling import STARTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-#: The environment variable that tells a worker when it was started, on the monotonic clock that all processes share.
-STARTED = "BENCHMARK_STARTED"
 ROOT = Path(__file__).parent.parent
 _QUIET_WITHIN_S = 20.0
 _LONGEST_S = 280.0
@@ -64,15 +63,6 @@ class Workers:
             raise WorkerFailedError(f"{module} {args}: {done.stderr[-2000:]}")
         told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
         return {**told, "foreign": Cpu.now().foreign_since(before)}
-
-
-def tell(measured: Mapping[str, Any]) -> None:
-    """A worker's last line."""
-    print(json.dumps({name: _plain(value) for name, value in measured.items()}), flush=True)
-
-
-def _plain(value: Any) -> Any:
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
 
 
 @contextmanager

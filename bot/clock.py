@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 #: If the machine's clock is less than this behind the expected time, NTP is probably correcting it slowly. If it is
 #: further behind, somebody set it back.
-_SET_BACK = timedelta(seconds=1)
+_SET_BACK_S = 1.0
+_SET_BACK = timedelta(seconds=_SET_BACK_S)
 
 
 def _machine() -> datetime:
@@ -34,9 +35,12 @@ class SystemClock:
     def now(self) -> datetime:
         """Return the current time. The returned time never goes back."""
         at, told = self._elapsed(), self._machine()
-        expected = self._last + timedelta(seconds=at - self._at)
-        self._last, self._at = expected if told < expected - _SET_BACK else max(told, self._last), at
-        return self._last
+        if told < self._last or at - self._at > _SET_BACK_S:
+            expected = self._last + timedelta(seconds=at - self._at)
+            told = expected if told < expected - _SET_BACK else max(told, self._last)
+        # Nearly every call comes soon after the one before it. Then the time can't be far behind the expected time.
+        self._last, self._at = told, at
+        return told
 
     def go_on_from(self, newest: datetime) -> None:
         """Let the clock continue from `newest`, the newest recorded time, if it is later than now."""

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 _STOP_WITHIN_S = 35.0
+#: Seconds after the start at which the reader of replies in words is imported. The first such reply would otherwise
+#: wait 20 ms for it. An import during the start would delay everything else.
+_READER_AFTER_S = 1.0
 _TRIES_TO_RECORD = 10
 _TRIES_TO_FOLLOW = 5
 #: For at most this many calls, we remember that the service asked for them again, because somebody may still wait for
@@ -66,6 +69,7 @@ class Service:
         self._older = older
         self._large = asyncio.Lock()
         self._posting: asyncio.Task[None] | None = None
+        self._import: asyncio.TimerHandle | None = None
         self._running: set[asyncio.Task[Any]] = set()
         self._following: set[asyncio.Task[None]] = set()
         self._again: FIFOCache[str, asyncio.Task[Call | None]] = FIFOCache(_REMEMBERED)
@@ -78,9 +82,7 @@ class Service:
         A lease that was taken in this state folder belongs to a dead process. A lease that another service took stays
         valid until its end.
         """
-        # The start doesn't need the reply reader. But it is imported now, because otherwise the first reply in words
-        # would wait for the import.
-        asyncio.get_running_loop().run_in_executor(None, import_module, "hitl.replies.yes_with_reason")
+        self._import = asyncio.get_running_loop().call_later(_READER_AFTER_S, _import_reader)
         # An agent's right to ask depends on its token, so the tokens are loaded before the first reply is read.
         await self.tokens.load()
         if self._older:
@@ -114,6 +116,8 @@ class Service:
         for task in [*self._running, *others]:
             task.cancel()
         await asyncio.gather(*self._running, *others, return_exceptions=True)
+        if self._import is not None:
+            self._import.cancel()
         await self._requesters.stop()
         await self.expiry.stop()
         while self._unfollow:
@@ -331,3 +335,7 @@ async def _told(call: Call, tell: Callable[[Call], Awaitable[None]]) -> None:
                 raise
             await asyncio.sleep(error.retry_s or 2.0**attempt)
     return None
+
+
+def _import_reader() -> None:
+    asyncio.get_running_loop().run_in_executor(None, import_module, "hitl.replies.yes_with_reason")

@@ -116,7 +116,7 @@ class CallRequest(_Request):
     previous: Name | None = Field(
         default=None,
         description="The ref of the ended call that this call repeats: the same caller, tool and arguments. "
-        "Any other ref is refused.",
+        "Any other ref gives 404.",
     )
     secret_hash: SecretHash | None = Field(
         default=None,

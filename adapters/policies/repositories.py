@@ -80,6 +80,10 @@ _HARMLESS = frozenset(
 )
 
 
+#: The keys that name the order of branches and tags. Git runs gpg to sort by signatures (git-for-each-ref(1)).
+_SORTING = frozenset({"branch.sort", "tag.sort"})
+
+
 class _Armed(Exception):
     """The repository could make git run a program or read files elsewhere. The argument names the first reason."""
 
@@ -264,6 +268,8 @@ def _harmless(setting: Setting, place: _Place) -> bool:
         return setting.value is not None and leads == place.root
     if setting.section in _HARMLESS_SECTIONS:
         return True
+    if setting.key in _SORTING and "signature" in (setting.value or ""):
+        return False
     general = setting.key if setting.subsection is None else f"{setting.section}.*.{setting.name}"
     return general in _HARMLESS
 

@@ -28,9 +28,9 @@ class Gate(GateContext):
     async def submit(self, ask: Ask) -> Submitted:
         """Record a new call: denied, allowed (and leased, if this service runs it), or pending.
 
-        Raises InvalidConfirmation if the arguments can't be used, NotApprover if the requester may not ask in that
-        conversation, KeyConflict, RejectedRecently, TooManyPending, and Unavailable. After an error, nothing is
-        recorded.
+        Raises InvalidConfirmation if the arguments can't be used, CallUnknown if `previous` names no ended call of the
+        requester with the same arguments, NotApprover if the requester may not ask in that conversation, KeyConflict,
+        RejectedRecently, TooManyPending, and Unavailable. After an error, nothing is recorded.
         """
         return await submit.submit(self, ask)
 

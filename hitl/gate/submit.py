@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 
 from hitl.call import Action, Ask, Call, Decision, Entry, Event, Post, PostKind, Preparation, Runs, ToolInfo, Verdict
 from hitl.cards.written import form_of, plain
-from hitl.errors import InvalidConfirmation, KeyConflict, NotApprover, PolicyUnusable, TooManyPending, Unavailable
+from hitl.errors import (
+    CallUnknown,
+    InvalidConfirmation,
+    KeyConflict,
+    NotApprover,
+    PolicyUnusable,
+    TooManyPending,
+    Unavailable,
+)
 from hitl.faults import reach
 from hitl.gate.fitness import question
 from hitl.gate.moves import lease_of, ready_to_run, with_decision
@@ -91,13 +99,13 @@ def _check_words(name: str, words: str) -> None:
 async def _repeated(gate: GateContext, ask: Ask, args: bytes) -> str:
     """Return the short ref of the ended call that a request repeats, for the card.
 
-    Raises InvalidConfirmation if the request names anything else, because the card says this in Sayso's own words.
+    Raises CallUnknown if the request names anything else, because the card says this in Sayso's own words.
     """
     call = await find(gate, str(ask.previous))
     if call is None or not call.ended or not gate.access.asked(gate.people.principal(ask.requester), call):
-        raise InvalidConfirmation(fact(Refusal.PREVIOUS))
+        raise CallUnknown(fact(Refusal.PREVIOUS))
     if call.erased_at or (call.tools, call.tool, call.args) != (ask.tools, ask.tool, args):
-        raise InvalidConfirmation(fact(Refusal.PREVIOUS))
+        raise CallUnknown(fact(Refusal.PREVIOUS))
     return call.short
 
 

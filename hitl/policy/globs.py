@@ -290,7 +290,8 @@ def glob(pattern: str) -> Glob:
 def meets(pattern: str, others: tuple[str, ...], *, hidden: bool = True) -> bool:
     """Return whether some path could match both ``pattern`` and one of ``others``.
 
-    ``pattern`` has no ``**``. ``others`` are alternatives of globs.
+    ``pattern`` is a pattern of a shell; some shells take a component ``**`` for any number of folders. ``others`` are
+    alternatives of globs.
 
     The answer may be a wrong True, but never a wrong False. Case is ignored. Without ``hidden``, a wildcard at the
     beginning of a name in ``pattern`` matches no dot, as in a shell (POSIX).
@@ -336,14 +337,20 @@ def _ending(pattern: str) -> tuple[str, re.Pattern[str] | None]:
 @lru_cache(maxsize=4096)
 def _meet(parts: tuple[str, ...], others: tuple[str, ...], hidden: bool) -> bool:  # noqa: FBT001
     if not others:
-        return not parts
+        return all(map(_any_folders, parts))
     if others[0] == "**":
         return len(others) == 1 or any(_meet(parts[at:], others[1:], hidden) for at in range(len(parts) + 1))
     if not parts:
         return others == ("**",)
+    if _any_folders(parts[0]) and (_meet(parts[1:], others, hidden) or _meet(parts, others[1:], hidden)):
+        return True
     if not hidden and others[0].startswith(".") and parts[0][:1] in WILD:
         return False
     return _may_match(parts[0], others[0]) and _meet(parts[1:], others[1:], hidden)
+
+
+def _any_folders(part: str) -> bool:
+    return len(part) > 1 and not part.strip("*")
 
 
 def _may_match(one: str, other: str) -> bool:

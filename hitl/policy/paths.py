@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from unicodedata import normalize
 from urllib.parse import unquote
 
-from hitl.policy.globs import Glob, clean, prefixes
+from hitl.policy.globs import BadGlob, Glob, clean, expand_braces, literal_folder, prefixes
+from hitl.policy.listing import Listing
 from hitl.policy.three_valued import NO, UNSURE, YES
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ _AMBIGUOUS = re.compile(
     r"[\x00-\x1f\x7f*?\\`]|[\[\]]|\{[^{}]*,[^{}]*\}|^~|\$[\w({]|%[0-9A-Fa-f]{2}|%\w+%|::\$"
     r"|^\s|\s$|\s/|/\s|[. ](?:/|$)|^[A-Za-z][A-Za-z0-9+.\-]*:"
 )
+#: Matches a wildcard of a tool that lists names by a pattern, or a brace.
+_WILD = re.compile(r"[*?\[\]{}]")
 _DOTS = re.compile(r"(?:^|/)\.{1,2}(?=/|$)")
 
 
@@ -141,6 +144,31 @@ class PathScope:
         if all(matched) and readings.certain and not self._unresolved(text):
             return YES
         return UNSURE if any(matched) else NO
+
+    def lists(self, glob: Glob, text: str) -> int:
+        """Return YES, NO or UNSURE: as ``loosens``, for a path of a tool that only lists names.
+
+        Such a tool takes wildcards for a pattern of the names that it lists. The glob covers them all if it ends in
+        ``**`` and covers the folder before the first wildcard. Symbolic links that match a wildcard are judged, too,
+        but not those that match ``**``: a tool that lists a whole folder isn't asked about its links either.
+        """
+        if not _WILD.search(text) or "{" in glob.text or glob.text.rpartition("/")[2] != "**":
+            return self.loosens(glob, text)
+        try:
+            patterns = expand_braces(text)
+        except BadGlob:
+            return UNSURE
+        return min(self._lists(glob, one) for one in patterns)
+
+    def _lists(self, glob: Glob, pattern: str) -> int:
+        plain = _WILD.sub("x", pattern)
+        if ".." in plain.split("/") or not read_path(plain, self.cwd).certain:
+            return UNSURE
+        folder = literal_folder(pattern) or ("/" if pattern.startswith("/") else ".")
+        linked = Listing(self.cwd, self.paths).links(pattern.partition("**")[0])
+        if linked is None:
+            return UNSURE
+        return min(self.loosens(glob, name) for name in (folder, *linked))
 
     def spellings(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
         """Return the file names that a path certainly means, the names that it may mean, and whether there are no other

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
-from hitl.policy.globs import WILD, Glob, broadened, clean, is_pattern, meets, names_in
+from hitl.policy.globs import WILD, Glob, clean, meets, names_in
+from hitl.policy.listing import MOST_ENTRIES, Listing, above, may_be
+from hitl.policy.made import SPLITS, outdated
 from hitl.policy.model import PolicyCall
 from hitl.policy.shell.effects import Effects
 from hitl.policy.shell.found import PathUse
 from hitl.policy.shell.plain_words import looks_like_a_file
+from hitl.policy.tables.known import accepts
 from hitl.policy.three_valued import NO, UNSURE, YES
 from hitl.records import replace
 
@@ -26,9 +28,6 @@ if TYPE_CHECKING:
     from hitl.policy.ports import Paths
     from hitl.ports import Tree
 
-#: At most this many files and folders below a folder are judged. If there are more, a person is asked.
-MOST_ENTRIES: Final = 5_000
-_MOST_MATCHES: Final = 200
 _MOST_JUDGED: Final = 200
 _CHUNK: Final = 200
 #: A command's use of a path is judged as a call of one of these tools: one reads a file, the other writes it.
@@ -69,7 +68,7 @@ class Vouching:
 
     def holds(self, found: Effects) -> int:
         """Return YES if the policy allows every use of a path by a command, NO if it denies one use, else UNSURE."""
-        answer = YES
+        answer = UNSURE if outdated(found.uses, self._moved_names) else YES
         for use in found.uses:
             answer = min(answer, self._use(use))
             if answer == NO:
@@ -79,6 +78,10 @@ class Vouching:
     def open_trees(self, folders: Sequence[str]) -> int:
         """Return YES if the policy allows reading every file below the folders, else NO or UNSURE."""
         return min((self._tree(PathUse("tree", folder)) for folder in folders), default=YES)
+
+    @property
+    def _listing(self) -> Listing:
+        return Listing(self.cwd, self.paths)
 
     def _use(self, use: PathUse) -> int:
         if use.how in ("repository", "addresses"):
@@ -99,7 +102,7 @@ class Vouching:
         If the path is a folder, or git takes it for the name of a branch, git would show all files in the folder or
         branch.
         """
-        tree = self._tree_of(path, deep=False)
+        tree = self._listing.tree(path, deep=False)
         return YES if self.paths is None or (tree is not None and tree.single) else UNSURE
 
     # --- paths that are patterns of file names
@@ -114,12 +117,12 @@ class Vouching:
         """
         if self._meets_none(use, tool):
             return self._any(use.path, tool)
-        found = self._expanded(use.path)
+        found = self._listing.expanded(use.path)
         if not found and tool == READ and self._meets_none(use, tool, hidden=False):
             # A shell's wildcards match no hidden file, unless a shell option or a leading dot in the pattern asks for
             # it.
             return self._any(use.path, tool)
-        if found is None or (use.dashes and any(name.startswith(("-", "+")) for name in found)):
+        if found is None or any(_mistaken(name, use) for name in found):
             return UNSURE
         if not found:
             # The pattern matches no file now, but a file that a rule denies may be there when the command runs.
@@ -137,7 +140,7 @@ class Vouching:
     def _meets_none(self, use: PathUse, tool: str, *, hidden: bool = True) -> bool:
         """Return whether no rule that denies or asks can apply to a file that the pattern matches."""
         closed = self.closed[tool]
-        if use.dashes or closed.untold:
+        if use.dashes or use.named or closed.untold:
             return False
         return not any(self._meets(one, use.path, hidden=hidden) for one in closed.globs)
 
@@ -156,61 +159,16 @@ class Vouching:
 
         Else return NO or UNSURE.
         """
-        if self.paths is None or self.cwd is None:
-            return YES
-        folders, linked = ["/" if pattern.startswith("/") else ""], set[str]()
-        for part in pattern.strip("/").split("/"):
-            if not is_pattern(part):
-                folders = [posixpath.join(folder, part) for folder in folders]
-                continue
-            reached: list[str] = []
-            for folder in folders:
-                tree = self.paths.tree(posixpath.join(self.cwd, folder or "."), most=MOST_ENTRIES, deep=False)
-                if tree is not None and not tree.complete:
-                    return UNSURE
-                if tree is not None and not tree.single:
-                    links = frozenset(tree.links)
-                    names = [name for name in tree.files if _may_be(name, part)]
-                    reached += [posixpath.join(folder, name) for name in names]
-                    linked |= {posixpath.join(folder, name) for name in names if name in links}
-            folders = reached
-            if len(linked) > _MOST_MATCHES or len(folders) > MOST_ENTRIES:
-                return UNSURE
-        return min((self._one(tool, name) for name in linked), default=YES)
-
-    def _expanded(self, pattern: str) -> list[str] | None:
-        """Return the file names that a pattern matches now, also hidden ones, or None if a folder can't be listed
-        completely.
-        """
-        found = ["/"] if pattern.startswith("/") else [""]
-        for part in pattern.strip("/").split("/"):
-            if not is_pattern(part):
-                found = [posixpath.join(folder, part) for folder in found]
-                continue
-            listed = [self._tree_of(folder or ".", deep=False) for folder in found]
-            if None in listed:
-                return None
-            found = [
-                posixpath.join(folder, name)
-                for folder, tree in zip(found, listed, strict=True)
-                if tree is not None and not tree.single
-                for name in tree.files
-                if _may_be(name, part)
-            ]
-            if len(found) > _MOST_MATCHES:
-                return None
-        return [name for name in found if self._is_folder(name)] if pattern.endswith("/") else found
-
-    def _is_folder(self, path: str) -> bool:
-        tree = self._tree_of(path, deep=False)
-        return tree is None or not tree.single
+        linked = self._listing.links(pattern)
+        return UNSURE if linked is None else min((self._one(tool, name) for name in linked), default=YES)
 
     # --- folders and repositories
 
     def _tree(self, use: PathUse) -> int:
         """Return YES, NO or UNSURE: whether the command may use all files below a folder.
 
-        The policy must allow ``read_file`` on each file; if the command moves the folder, ``write_file`` too.
+        The policy must allow ``read_file`` on each file; if the command moves the folder, ``write_file`` too. A
+        symbolic link may lead to another file after it is moved, so the answer for a link is at most UNSURE.
         """
         if use.wild and use.how == "moved":
             return min(self._matches(use, READ), self._matches(use, WRITE), self._expanded_moved(use))
@@ -220,9 +178,11 @@ class Vouching:
             return min(answer, UNSURE)
         if self.paths is None and looks_like_a_file(use.path):
             return YES
-        tree = self._tree_of(use.path)
-        if tree is None or tree.single:
-            return UNSURE if tree is None else YES
+        tree = self._listing.tree(use.path)
+        if tree is None or (use.how == "moved" and (tree.links or self._listing.is_link(use.path))):
+            return UNSURE
+        if tree.single:
+            return YES
         return self._files(use, tree, tools)
 
     def _files(self, use: PathUse, tree: Tree, tools: Sequence[str]) -> int:
@@ -244,9 +204,9 @@ class Vouching:
         paths = [posixpath.join(use.path, name) for name in found]
         if use.only and not paths and self._may_name_closed(use):
             return UNSURE
-        if use.split and any(map(_SPLITS.search, paths)):
+        if use.split and any(map(SPLITS.search, paths)):
             return UNSURE
-        if use.dashes and any(name.startswith(("-", "+")) or not _PLAIN.fullmatch(name) for name in found):
+        if any(_mistaken(name, use) or (use.dashes and not _PLAIN.fullmatch(name)) for name in found):
             return UNSURE
         links = {posixpath.join(use.path, name) for name in tree.links} if use.follows else set()
         led = min((self._one(READ, path) for path in paths if path in links), default=YES)
@@ -272,9 +232,23 @@ class Vouching:
         named = tuple(last for last in lasts if not (last.startswith(".") and last.endswith("*")))
         return any(meets(pattern, named) for pattern in use.only)
 
+    def _moved_names(self, use: PathUse) -> Iterable[str] | None:
+        """Return every name that a command takes to another place when it moves or copies a file or folder.
+
+        Return None if the names can't be listed. Without a file system, return the names in the path.
+        """
+        if self.paths is None:
+            return use.path.split("/")
+        moved = self._listing.expanded(use.path) if use.wild else [use.path]
+        trees = None if moved is None else [self._listing.tree(path) for path in moved]
+        if moved is None or trees is None or None in trees:
+            return None
+        below = [name for tree in trees if tree is not None and not tree.single for name in tree.files]
+        return [part for path in (*moved, *below) for part in path.split("/")]
+
     def _expanded_moved(self, use: PathUse) -> int:
         """Return YES, NO or UNSURE: whether the command may move the folders that a pattern matches now."""
-        found = self._expanded(use.path)
+        found = self._listing.expanded(use.path)
         if found is None:
             return YES if self.paths is None else UNSURE
         return min((self._tree(replace(use, path=name, wild=False)) for name in found), default=YES)
@@ -295,8 +269,8 @@ class Vouching:
         if repository is None or known is None:
             return None if known is None else tree.files
         # In git's list, a submodule is an entry like a file.
-        files, above = {name.rstrip("/") for name in known}, tree.root.removeprefix(repository.root).strip("/")
-        return [*known, *(name for name in tree.files if not files.isdisjoint(_above(posixpath.join(above, name))))]
+        files, inner = {name.rstrip("/") for name in known}, tree.root.removeprefix(repository.root).strip("/")
+        return [*known, *(name for name in tree.files if not files.isdisjoint(above(posixpath.join(inner, name))))]
 
     def _open(self, paths: list[str], tool: str) -> int:
         """Return YES if the policy allows the tool to use each of these paths, else UNSURE."""
@@ -310,16 +284,6 @@ class Vouching:
             return UNSURE
         judged = (self.by_text(PolicyCall("", tool, {"path": path}, self.cwd)).action for path in suspects)
         return YES if all(action == "allow" for action in judged) else UNSURE
-
-    def _tree_of(self, path: str, *, deep: bool = True) -> Tree | None:
-        """Return the files and folders below a path, or None if they can't be listed completely.
-
-        Without ``deep``, the result has only the entries of the folder itself.
-        """
-        if self.paths is None or self.cwd is None:
-            return None
-        tree = self.paths.tree(posixpath.join(self.cwd, path), most=MOST_ENTRIES, deep=deep)
-        return tree if tree is not None and tree.complete else None
 
     def _repository(self, use: PathUse) -> int:
         """Return YES if reading with git is safe in this repository, else UNSURE.
@@ -340,27 +304,24 @@ class Vouching:
 _ANSWERS: Final = {"allow": YES, "approve": UNSURE, "deny": NO}
 
 
-#: Characters at which xargs ends a name, or which it removes from a name (POSIX, xargs).
-_SPLITS: Final = re.compile(r"[\s'\"\\]")
-
-
 #: Matches names that git and a shell pass on unchanged. git quotes other names (git-config(1), core.quotePath).
 _PLAIN: Final = re.compile(r"[^\x00-\x20\x7f-\uffff\U00010000-\U0010ffff\"'\\*?\[]*")
+
+
+def _mistaken(path: str, use: PathUse) -> bool:
+    """Return whether a program could take the name of a matched file for an option, or for something else than a file.
+
+    The line may have gone to a folder of the path, so the name may begin after any slash.
+    """
+    return any(
+        (use.dashes and name.startswith(("-", "+"))) or (use.named and not accepts("named", name))
+        for name in path.split("/")
+    )
 
 
 def _example(pattern: str) -> str:
     """Return one name that a pattern matches, as an example."""
     return "".join("x" if char in WILD else char for char in pattern.replace("]", ""))
-
-
-def _may_be(name: str, pattern: str) -> bool:
-    """Return whether some program or shell could take a pattern to match a name."""
-    return fnmatchcase(name, broadened(pattern))
-
-
-def _above(path: str) -> Iterator[str]:
-    """Yield each folder above a relative path, from the top."""
-    return (path[:at] for at, char in enumerate(path) if char == "/")
 
 
 def _last(alternative: str) -> str:
@@ -374,6 +335,6 @@ def _passed_over(name: str, use: PathUse) -> bool:
     """
     parts = name.split("/")
     hidden = [part.lower() for part in parts if part.startswith(".")]
-    if use.shown is not None and not all(any(_may_be(part, pattern) for pattern in use.shown) for part in hidden):
+    if use.shown is not None and not all(any(may_be(part, pattern) for pattern in use.shown) for part in hidden):
         return True
-    return bool(use.only) and not any(_may_be(parts[-1], pattern) for pattern in use.only)
+    return bool(use.only) and not any(may_be(parts[-1], pattern) for pattern in use.only)

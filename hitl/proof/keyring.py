@@ -88,7 +88,7 @@ class Keyring:
     Raises ValueError if it is empty, or for a key of less than 32 bytes, or for a key id with a colon.
     """
 
-    __slots__ = ("_derived", "_signer")
+    __slots__ = ("_derived", "_prefix", "_signer", "_signing")
 
     def __init__(self, masters: Sequence[tuple[str, bytes]]) -> None:
         if not masters or any(len(key) < _MIN_KEY_BYTES or ":" in kid for kid, key in masters):
@@ -101,6 +101,8 @@ class Keyring:
             for version in (_FIRST, _NOW)
             for purpose in Purpose
         }
+        self._signing = {purpose: self._derived[self._signer, _NOW, purpose] for purpose in Purpose}
+        self._prefix = f"{self._signer}:{_NOW}:"
 
     @property
     def ids(self) -> frozenset[str]:
@@ -109,7 +111,7 @@ class Keyring:
 
     def seal(self, purpose: Purpose, data: bytes) -> str:
         """Return a MAC over the data, with the id of its key."""
-        return f"{self._signer}:{_NOW}:{self._mac(self._signer, _NOW, purpose, data).hex()}"
+        return self._prefix + self._signing[purpose].of(data).hex()
 
     def holds(self, purpose: Purpose, seal: str | None, data: bytes, first: Callable[[], bytes] | None = None) -> bool:
         """Return whether the MAC `seal` was made with one of this keyring's keys and covers exactly this data.
@@ -121,9 +123,8 @@ class Keyring:
         version, _, given = rest.rpartition(":")
         if version == "" and first is not None:
             version, data = _FIRST, first()
-        if (kid, version, purpose) not in self._derived:
-            return False
-        return hmac.compare_digest(self._mac(kid, version, purpose, data).hex().encode(), given.encode())
+        mac = self._derived.get((kid, version, purpose))
+        return mac is not None and hmac.compare_digest(mac.of(data).hex().encode(), given.encode())
 
     def short_macs(self, purpose: Purpose, data: bytes) -> Iterable[bytes]:
         """Return the first 16 bytes of the MAC under each master key, beginning with the first key.
@@ -131,10 +132,7 @@ class Keyring:
         Button data holds no key id, so all keys are tried.
         """
         signer_first = sorted(self.ids, key=lambda kid: kid != self._signer)
-        return (self._mac(kid, _FIRST, purpose, data)[:16] for kid in signer_first)
-
-    def _mac(self, kid: str, version: str, purpose: Purpose, data: bytes) -> bytes:
-        return self._derived[kid, version, purpose].of(data)
+        return (self._derived[kid, _FIRST, purpose].of(data)[:16] for kid in signer_first)
 
 
 class _Mac:

@@ -25,7 +25,7 @@ from hitl.policy.operators.base import (
     flag,
     scoped,
 )
-from hitl.policy.operators.scope import ANYWHERE, CallScope
+from hitl.policy.operators.scope import ANYWHERE, ROLE, CallScope
 from hitl.policy.operators.text import is_encodable, pattern, pattern_set
 from hitl.policy.paths import plain_path
 from hitl.policy.three_valued import NO, UNSURE, YES, opposite
@@ -100,9 +100,12 @@ def _build_glob(condition: Condition, use: ConditionUse) -> Test:
     as_text = use.textual or not (use.loosen or anywhere)
     quick = hints(globs) if not use.loosen else None
     relevant = quick if anywhere else None
+    listing = condition.key == f"{ROLE}reads"
 
     def of(scope: CallScope) -> Judge:
-        judge_one = scope.paths.loosens if use.loosen else scope.paths.tightens
+        judge_one = scope.paths.tightens
+        if use.loosen:
+            judge_one = scope.paths.lists if listing and scope.lists_names else scope.paths.loosens
 
         def judge(value: Any) -> int:
             if type(value) is not str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from hitl.policy import values
+from hitl.policy.globs import is_pattern
 from hitl.policy.model import PolicyCall
 from hitl.policy.paths import PathScope
 from hitl.policy.ports import Paths, Resolver
@@ -94,13 +96,23 @@ class CallScope:
     def role(self, name: str) -> list[Any]:
         """Return the values of the call's arguments that have a role, such as ``reads``, in the table of tools.
 
-        If a tool that lists or searches gets no path, the value for ``reads`` is the working folder.
+        If a tool that lists or searches gets no path, the value for ``reads`` is the working folder. If a tool that
+        lists gets a folder and a pattern, the pattern in that folder is a further value.
         """
         known = self.shape
         if known is None:
             return []
         found = [self.args[key] for key in getattr(known, name) if key in self.args]
+        if name == "reads" and known.kind == "list" and len(found) > 1:
+            texts = [text for text in found if isinstance(text, str)]
+            folders = [text for text in texts if not is_pattern(text)]
+            found += [posixpath.join(folder, one) for folder in folders for one in texts if one is not folder]
         return found or (["."] if name == "reads" and known.kind in _LISTING else [])
+
+    @property
+    def lists_names(self) -> bool:
+        """Whether the call's tool only lists names of files."""
+        return self.shape is not None and self.shape.kind == "list"
 
     def effects(self, key: str) -> Effects | str | None:
         """Return the effects of the command in an argument, or the reason, in words, why the effects are unknown.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from hitl.policy.globs import is_pattern
 from hitl.policy.shell import programs
 from hitl.policy.shell.plain import Step
 from hitl.policy.shell.plain_words import NotPlain, ShellWord
@@ -166,11 +168,20 @@ class _Reader:
                     return False
                 raise NotPlain(f"{self.program.path[0]} gets a word that is known only when the line runs")
             return False
-        if word.wild and text[:1] in ("-", "+"):
+        if word.wild and text[:1] in ("-", "+") and not self._only_names(text):
             raise NotPlain("an option is a pattern of file names")
         if text[:1] == "+" and text[1:].isdigit() and "+NUM" in self.program.options:
             return True
         return text[:1] == "-" and text != "-"
+
+    def _only_names(self, text: str) -> bool:
+        """Return whether a word such as ``--include=*.py`` without quotes is safe.
+
+        The shell replaces it only by names such as ``--include=a.py``, which limit the search even more.
+        """
+        name, _, pattern = text.partition("=")
+        takes = self.program.options.get(name)
+        return takes is not None and takes.kind == "only" and _ENDING.fullmatch(pattern) is not None
 
     def _only_text(self, word: ShellWord) -> bool:
         """Return whether a word that looks like an option is harmless text for this program (`unknown = text` in its
@@ -231,7 +242,8 @@ class _Reader:
             value = next(self.words, None)
             if value is None:
                 raise NotPlain(f"{' '.join(self.program.path)} {name} needs a value")
-            if value.loose:
+            if value.loose or value.wild:
+                # A pattern may become several words, and only the first of them is the value.
                 raise NotPlain(f"{name} gets words that are known only when the line runs")
             if self.plain and takes.kind != "out" and self._may_read(value):
                 self.call.values.append(("path", value))
@@ -276,9 +288,20 @@ class _Reader:
                 raise NotPlain(f"{' '.join(self.program.path)} gets a word that is known only when the line runs")
             if word.text is not None and not known.accepts(kind, word.text):
                 raise NotPlain(f"{' '.join(self.program.path)} gets {word.text[:40]!r}, which isn't known here")
-            self.call.operands.append((kind, word))
+            if kind in _TEXTS and form.kinds[-1] in _TEXTS and self._may_be_option(word):
+                raise NotPlain(f"{' '.join(self.program.path)} gets a pattern, which may match an option")
+            self.call.operands.append((kind, replace(word, named=True) if kind == "named" and _many(word) else word))
         behind = self.plain[: len(form.kinds) - 1]
         self.call.operands += [(form.kinds[-1], word) for word in behind if _many(word)]
+
+    def _may_be_option(self, word: ShellWord) -> bool:
+        """Return whether a shell may replace a word by a file name that the program takes for an option.
+
+        For words that name files, ``Vouching`` looks at the files.
+        """
+        if not word.wild or self.program.unknown_is_text or (self.program.ends and word is not self.plain[0]):
+            return False
+        return is_pattern((word.text or "")[:1]) and not self.call.guarded(word)
 
     def _form(self) -> known.Form:
         """Return the form of operands (in the program's table) that fits the options and the number of operands."""
@@ -296,6 +319,12 @@ class _Reader:
         would have other kinds.
         """
         return not any(word.loose for word in self.plain) and not any(map(_many, self.plain[-1:]))
+
+
+#: Matches a pattern of names with one ending, such as ``*.py``.
+_ENDING = re.compile(r"\*[\w.-]+", re.ASCII)
+#: The kinds of operands that name no file.
+_TEXTS = frozenset(("text", "number", "slug"))
 
 
 def _many(word: ShellWord) -> bool:

@@ -55,6 +55,8 @@ class PathUse:
     shown: tuple[str, ...] | None = None
     #: Whether the program could take a file name that begins with a dash for an option.
     dashes: bool = False
+    #: Whether the program takes some file names for something else than a file (the kind ``named`` of the tables).
+    named: bool = False
     #: Whether symbolic links below the folder are followed.
     follows: bool = False
     #: Whether xargs splits the names at blanks and passes on the parts, so that a name with a blank becomes several
@@ -171,6 +173,7 @@ class Found:
                     only=named,
                     shown=below.shown,
                     dashes=below.bare,
+                    named=word.named,
                     follows=True,
                     split=below.split,
                 )
@@ -187,4 +190,4 @@ class Found:
             raise NotPlain("the command names too many paths")
         for folder in folders:
             joined = posixpath.join(folder, word.text) if folder else word.text
-            self.uses.append(PathUse(how, joined, word.wild, only, shown, dashes, follows))
+            self.uses.append(PathUse(how, joined, word.wild, only, shown, dashes, word.named, follows))

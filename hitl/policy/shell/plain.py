@@ -53,6 +53,13 @@ _TIED = names(
     "path fpath cdpath mailpath manpath module_path infopath psvar fignore watch signals argv status prompt options "
     "commands functions aliases parameters"
 )
+#: Variables that zsh keeps as numbers, or that it acts on. Zsh computes a number that a line gives such a variable, and
+#: a subscript in the given text may run a command (zshparam(1), "Parameters Used By The Shell").
+_COMPUTED = names(
+    "BAUD DIRSTACKSIZE EGID ERRNO FPATH FUNCNEST GID HISTSIZE KEYTIMEOUT LISTMAX LOGCHECK MAILCHECK NULLCMD OPTIND "
+    "READNULLCMD SAVEHIST TMOUT TRY_BLOCK_ERROR TRY_BLOCK_INTERRUPT TTYIDLE USERNAME ZLE_RPROMPT_INDENT"
+)
+_NEVER_SET = _TIED | _COMPUTED | HARMLESS_VALUES
 #: Programs that run the text of an argument as a script.
 _TAKE_SCRIPTS = names("sed awk gawk mawk nawk jq bash sh dash")
 #: Matches an option of `read` with the name of a variable joined to it (`-aPATH`).
@@ -116,7 +123,7 @@ def steps(line: str, folders: tuple[str, ...] = ("",), before: int = 0) -> list[
         raise NotPlain("the line is too long or too deeply nested")
     if line.isascii() and line.isprintable():
         joined = words.joined_commands(line)
-        if joined is not None and len(joined) <= MAX_STEPS:
+        if joined is not None and len(joined) <= MAX_STEPS and all(command[0] != "read" for _, command in joined):
             return _unparsed(joined, folders)
     if "\\\n" in line:
         whole = words.joined_lines(line)
@@ -136,7 +143,10 @@ def steps(line: str, folders: tuple[str, ...] = ("",), before: int = 0) -> list[
 
 
 def _unparsed(joined: list[tuple[str, list[str]]], folders: tuple[str, ...]) -> list[Step]:
-    """Return the steps of a list or pipe of simple commands (``joined_commands``), without using the parser."""
+    """Return the steps of a list or pipe of simple commands (``joined_commands``), without using the parser.
+
+    None of the commands is `read`, because only ``_Walk`` checks which variables a line sets.
+    """
     found: list[Step] = []
     here = _Folders(folders, folders)
     start = folders
@@ -536,7 +546,7 @@ def _assignable(name: str, state: _State) -> str:
     Raises NotPlain if the variable can change what a program does. Also raises NotPlain if the line sets it twice,
     because a branch or a loop may decide which value it has.
     """
-    if programs.hijacks(name) or name in _TIED or name in HARMLESS_VALUES or name.startswith("BASH"):
+    if programs.hijacks(name) or name in _NEVER_SET or name.startswith("BASH"):
         raise NotPlain(f"the line sets {name[:40]}")
     if not _NAME.fullmatch(name):
         raise NotPlain("the line sets something that isn't a plain variable")

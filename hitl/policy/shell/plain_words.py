@@ -74,6 +74,8 @@ class ShellWord:
     prefix: str = ""
     #: The files whose names the word may be, such as the files that ``find`` finds. None for any other word.
     below: Below | None = None
+    #: Whether the word may become several file names, and the program takes some names for something else than a file.
+    named: bool = False
 
     @property
     def literal(self) -> str | None:

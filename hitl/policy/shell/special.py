@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from hitl.policy.globs import is_pattern
@@ -24,6 +25,8 @@ Handler = Callable[["Found", Step], None]
 
 _NAMES = ("-v", "-R")  # options that test a variable; a subscript in the variable's name may run a command
 _FILE_TESTS = re.compile(r"-[abcdefghkprstuwxGLNOS]")
+#: The words that may follow a value in a test.
+_BEHIND_VALUE = names("= == != =~ < > -eq -ne -lt -le -gt -ge -nt -ot -ef -a -o && || ) ] ]]")
 #: Matches a conversion of printf that stores the number of printed characters in a variable (Bash manual, printf).
 _STORES = re.compile(r"%[^A-Za-z%]*n")
 #: Matches a conversion of printf. Group 1 is its letter, or None if the conversion has other parts (`%*d`, `%1$s`).
@@ -52,7 +55,10 @@ def _test(found: Found, step: Step) -> None:
             raise NotPlain("a test may run a substitution")
         if word.loose and step.words[0].text != "[[":  # ``[[`` doesn't split a value into words
             raise NotPlain("a test gets words that are known only when the line runs")
-    for before, word in zip(step.words, step.words[1:], strict=False):
+    for before, word in pairwise(step.words):
+        if before.text is None and word.text not in _BEHIND_VALUE:
+            # The first of two values may be `-v`, and the second a name with a subscript.
+            raise NotPlain("a test gets a value in place of an operator")
         if before.text is not None and (_FILE_TESTS.fullmatch(before.text) or before.text in ("-nt", "-ot", "-ef")):
             found.path("read", word, step.folders)
         elif word.text in ("-nt", "-ot", "-ef"):
@@ -150,7 +156,9 @@ def _xargs(found: Found, step: Step) -> None:
             _without_names(found, replace(step, words=rest, inputs=(), outputs=(), fed_by=None))
         rest = (*rest, given)
     else:
-        if any(mark.text in (word.text or "") for word in rest if word.text != mark.text and mark.text):
+        if not mark.text:
+            raise NotPlain("xargs puts its input in place of a text that isn't written out")
+        if any(mark.text in (word.text or "") for word in rest if word.text != mark.text):
             raise NotPlain("xargs puts its input into a longer word")
         rest = tuple(given if word.text == mark.text else word for word in rest)
     found.step(replace(step, words=rest, inputs=(), outputs=(), fed_by=None))
@@ -359,10 +367,15 @@ def _jq(found: Found, step: Step) -> None:
 
 
 def _without_variables(given: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
-    """Return the words of jq without ``--arg NAME VALUE`` and ``--argjson NAME VALUE``, which name no file."""
+    """Return the words of jq without ``--arg NAME VALUE`` and ``--argjson NAME VALUE``, which name no file.
+
+    After ``--``, such words name files.
+    """
     kept: list[ShellWord] = []
     rest = list(given)
     while rest:
+        if rest[0].literal == "--":
+            return (*kept, *rest)
         if rest[0].literal not in ("--arg", "--argjson"):
             kept.append(rest.pop(0))
         elif len(rest) <= _VARIABLE or any(word.loose or word.wild for word in rest[1 : _VARIABLE + 1]):

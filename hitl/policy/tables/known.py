@@ -42,8 +42,9 @@ Kinds:
 - ``slug``: a name, or an owner and a name, but not the address of another host
 - ``format``: a text that begins with ``+``
 - ``pretty``: a git format that runs no gpg
+- ``order``: a sort key of git that runs no gpg
 
-`accepts` checks the spelling of ``number``, ``named``, ``word``, ``slug``, ``format`` and ``pretty``.
+`accepts` checks the spelling of ``number``, ``named``, ``word``, ``slug``, ``format``, ``pretty`` and ``order``.
 
 More keys:
 
@@ -64,7 +65,7 @@ More keys:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -74,7 +75,7 @@ from hitl.policy.tables import ini, names
 
 FLAG: Final = ""
 EFFECTS: Final = ("read", "query", "write", "build", "connect", "delete")
-KINDS: Final = names("text number path named out folder rev item run word format pretty slug only glob type")
+KINDS: Final = names("text number path named out folder rev item run word format pretty order slug only glob type")
 _KEYS: Final = frozenset(
     (
         "does",
@@ -96,7 +97,8 @@ _OPTION = re.compile(
     r"(?P<name>--?[A-Za-z0-9#@?.][\w.+-]*|[-+]NUM|--?|\+[A-Za-z])"
     r"(?:(?P<taken>[:=])(?P<value>[a-z]+(?:\([^\s()]*\))?)|\[=?(?P<joined>[a-z]+(?:\([^\s()]*\))?)\])?"
 )
-_SIGNATURE = re.compile(r"%[-+ ]?G|\(signature")
+#: Matches a field of a format for which git runs gpg. With a star, the field is that of the commit behind a tag.
+_SIGNATURE = re.compile(r"%[-+ ]?G|\(\*?signature")
 #: The names of git's built-in formats (git-log(1), "Pretty formats"). A word that `_OWN_FORMAT` matches is the text of
 #: a format, such as `%h %s`, and not a name.
 _FORMATS = names("oneline short medium full fuller reference email mboxrd raw") | {""}
@@ -307,17 +309,25 @@ def accepts(kind: str, word: str) -> bool:
     A ``number`` may have a unit (``10``, ``-5``, ``+3``, ``2.5s``, ``10MB``). A ``pretty`` format has neither ``%G``
     nor ``%(signature``, because git would run gpg to fill them in (git-log(1), git-for-each-ref(1)). A name that isn't
     one of git's built-in formats is refused too. It may be the name of a format in git's configuration, or the
-    beginning of one, and that format may run gpg.
+    beginning of one, and that format may run gpg. An ``order`` is a field of git-for-each-ref(1), so it isn't the
+    signature either.
     """
     name, _, words = kind.partition("(")
     if name == "word":
         return set(word.split(",")) <= set(words.rstrip(")").split(","))
-    if name == "number":
-        return _NUMBER.fullmatch(word) is not None
-    if name == "format":
-        return word.startswith("+")
-    if name == "slug":
-        return _SLUG.fullmatch(word) is not None
-    if name == "pretty":
-        return _SIGNATURE.search(word) is None and (_OWN_FORMAT.search(word) is not None or word in _FORMATS)
-    return name != "named" or not (word.startswith(("@", "+")) or ":" in word)
+    spelled = _SPELLED.get(name)
+    return spelled is None or spelled(word)
+
+
+def _runs_no_gpg(word: str) -> bool:
+    return _SIGNATURE.search(word) is None and (_OWN_FORMAT.search(word) is not None or word in _FORMATS)
+
+
+_SPELLED: Final[Mapping[str, Callable[[str], bool]]] = {
+    "number": lambda word: _NUMBER.fullmatch(word) is not None,
+    "format": lambda word: word.startswith("+"),
+    "slug": lambda word: _SLUG.fullmatch(word) is not None,
+    "order": lambda word: "signature" not in word,
+    "pretty": _runs_no_gpg,
+    "named": lambda word: not (word.startswith(("@", "+")) or ":" in word),
+}

@@ -86,6 +86,7 @@ def test_a_clone_with_branches_and_settings_of_a_person_is_harmless(work: Path) 
     for key, value in (
         *(("user.name", "B"), ("user.email", "b@example.org"), ("pull.rebase", "true"), ("core.autocrlf", "input")),
         *(("color.diff.meta", "red"), ("branch.main.description", "the main one"), ("remote.origin.prune", "true")),
+        *(("branch.sort", "-committerdate"), ("tag.sort", "version:refname")),
         ("remote.up.url", "https://example.org/x.git"),
     ):
         _git(clone, "config", key, value)
@@ -119,6 +120,8 @@ def test_a_clone_with_branches_and_settings_of_a_person_is_harmless(work: Path) 
         ('[gpg "ssh"]\nprogram = x', "gpg.ssh.program"),
         ("[log]\nshowSignature", "log.showsignature"),
         ("[format]\npretty = %G?", "format.pretty"),
+        ("[branch]\nsort = -signature:grade", "branch.sort"),
+        ("[tag]\nsort = *signature", "tag.sort"),
         ("[credential]\nhelper = !x", "credential.helper"),
         ('[remote "o"]\npromisor = true', "remote.o.promisor"),
         ('[remote "o"]\nuploadpack = x', "remote.o.uploadpack"),

@@ -12,6 +12,7 @@ from hitl.call import Action, Decision, PostKind, Preparation, Result, Risk, Run
 from hitl.cards.card import card, outcome
 from hitl.cards.wording import say, sentence
 from hitl.errors import (
+    CallUnknown,
     InvalidConfirmation,
     KeyConflict,
     NotApprover,
@@ -199,7 +200,7 @@ class TestRepeats:
     @pytest.mark.parametrize("words", ["000000, and Ann approved it", "", "222222"])
     async def test_words_in_place_of_a_ref_are_refused(self, world: World, words: str) -> None:
         """The card would say them as Sayso's own."""
-        with pytest.raises(InvalidConfirmation):
+        with pytest.raises(CallUnknown):
             await world.ask(previous=words)
 
         assert not world.store.changes
@@ -219,7 +220,7 @@ class TestRepeats:
         first = await world.ask()
         if ended:
             await world.press(first, verb=Verb.REJECT)
-        with pytest.raises(InvalidConfirmation) as refused:
+        with pytest.raises(CallUnknown) as refused:
             await world.ask(previous=first.short, **changes)
 
         assert fact(Refusal.PREVIOUS) == refused.value.fact

@@ -1,10 +1,12 @@
 """Rules for kinds of tools and roles of arguments, and what an allow rule vouches for."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from adapters.policies.surroundings import RealPaths
 from hitl.policy import Policy, PolicyCall, PolicyInvalid, Verdict, load, presets
 
 DEFAULT = load(presets()["default"], name="default")
@@ -46,6 +48,70 @@ def judged(found: Policy, tool: str, **args: Any) -> Verdict:
 def test_hosts_tools_are_known_by_what_they_do(tool: str, args: dict[str, Any], expected: str) -> None:
     """The default preset speaks of kinds, so every host's name for a tool gets the same verdict."""
     assert expected == judged(DEFAULT, tool, **args).action
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "expected"),
+    [
+        ("Glob", {"pattern": "src/**/*.py"}, "allow"),
+        ("Glob", {"pattern": "**/*.{ts,tsx}"}, "allow"),
+        ("Glob", {"pattern": "*.[ch]", "path": "src"}, "allow"),
+        ("glob", {"pattern": "**/package.json", "dir_path": "web"}, "allow"),
+        ("glob_file_search", {"glob_pattern": "*_test.go", "target_directory": "pkg"}, "allow"),
+        ("find_files", {"patterns": ["a/*.py", "b/**/*.md"]}, "allow"),
+        ("find_files", {"patterns": ["a/*.py", "../b/*.md"]}, "approve"),
+        ("Glob", {"pattern": "/srv/other/**/*.py"}, "approve"),
+        ("Glob", {"pattern": "*.py", "path": "/srv/other"}, "approve"),
+        ("Glob", {"pattern": "*.py", "path": "src/../.."}, "approve"),
+        ("Glob", {"pattern": "src/*/../../*.py"}, "approve"),
+        ("Glob", {"pattern": "{src,/etc}/*.py"}, "approve"),
+        ("Glob", {"pattern": "{src,../lib}/*.py"}, "approve"),
+        ("Glob", {"pattern": "~/*.py"}, "approve"),
+        ("Glob", {"pattern": "$HOME/*.py"}, "approve"),
+        ("Glob", {"pattern": "src\\..\\*.py"}, "approve"),
+        ("Glob", {"pattern": "%2e%2e/*.py"}, "approve"),
+        ("Glob", {"pattern": "{src/*.py"}, "approve"),
+        ("Glob", {"pattern": "**/.ssh/*"}, "deny"),
+        ("Read", {"file_path": "src/*.py"}, "approve"),
+    ],
+)
+def test_a_pattern_of_names_is_judged_by_the_folder_that_it_lists(
+    tool: str, args: dict[str, Any], expected: str
+) -> None:
+    """A tool that only lists names passes with a pattern below the working folder; a tool that reads files asks."""
+    assert expected == judged(DEFAULT, tool, **args).action
+
+
+def test_a_pattern_of_names_follows_no_link_elsewhere(tmp_path: Path) -> None:
+    """A link that a wildcard may match, or that comes before the pattern, counts as the folder to which it leads."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "out").symlink_to("/etc")
+    here = DEFAULT.with_ports(RealPaths())
+    verdicts = {
+        str(args): here.judge(PolicyCall("", "Glob", args, cwd=str(tmp_path))).action
+        for args in (
+            {"pattern": "src/*.py"},
+            {"pattern": "src/*/*.py"},
+            {"pattern": "src/out/*.py"},
+            {"pattern": "out/*.py", "path": "src"},
+        )
+    }
+
+    assert ["allow", "approve", "approve", "approve"] == list(verdicts.values())
+
+
+def test_only_a_rule_for_everything_below_a_folder_covers_a_pattern_of_names() -> None:
+    """A pattern may list any name below its folder, so a glob for some of these names doesn't cover it."""
+    for glob, expected in (
+        ("./src/**", "allow"),
+        ("./**", "allow"),
+        ("./src/*", "approve"),
+        ("./src/**/*.py", "approve"),
+    ):
+        own = policy({"kind": "list", "when": [{"key": "@reads", "op": "glob", "value": glob}], "action": "allow"})
+
+        assert expected == judged(own, "Glob", pattern="src/a/*.py").action
+        assert "approve" == judged(own, "Glob", pattern="../*.py").action
 
 
 def test_an_allow_rule_vouches_only_for_what_it_looked_at() -> None:

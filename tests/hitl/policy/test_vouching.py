@@ -497,7 +497,9 @@ def test_everyday_lines_that_only_read_pass(line: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "jq -n --arg a b --rawfile x .env '$x'", "jq --arg a . .env", "jq --arg $x . a.json", "sed '1{w x\n}' a.md",
+        "jq -n --arg a b --rawfile x .env '$x'", "jq --arg a . .env",
+        "jq -R . -- --arg a ../b.md", "jq -R . a.md -- --argjson a .env",
+        "jq --arg $x . a.json", "sed '1{w x\n}' a.md",
         "sed 'y/ab/cd/;w x' a.md", "sed '1i foo\nw x' a.md", "sed '{{w x' a.md", "set -a; ls", "set", "set -- rm; $1",
         "set -e; rm x", "PAGER='cat .env' git log", "GIT_PAGER=./x git log", "echo $((x))", "echo $((a[$(id)]))",
         "echo $((16#$x))", "echo $((1 + $(id)))",

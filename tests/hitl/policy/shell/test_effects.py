@@ -74,8 +74,10 @@ def test_the_strongest_effect_counts(line: str, strongest: str) -> None:
         "ls && x=a; echo $x", "while ls; do cd a; done", "cd; ls", "cd -; ls", "cd ~; ls", "echo ls | bash",
         "bash a.sh", "env", "env A=b ls", "read 'a[$(ls)]' < f", "[[ x -gt 0 ]]", "[[ -v 'a[$(ls)]' ]]",
         "[[ $x -eq 1 ]]", "printf -v PATH x; ls", "find . -ls | xargs cat", "find . -print0 | xargs cat",
-        "ls | xargs cat", "ls | xargs", "find . -execdir cat {} +", "find . -fprint a", "find . -exec {} +",
-        "find -L . -exec cat {} +", "sed 'w a' b", "sed '1e ls' a", "sed -f a b", 'awk \'{print > "a"}\' b',
+        'find . | xargs -I "$HOME" cat "$(cat a)"', 'find . | xargs --replace="$(pwd)" cat "$(cat a)"',
+        "find . | xargs -I '' cat ''", "ls | xargs cat", "ls | xargs", "find . -execdir cat {} +",
+        "find . -fprint a", "find . -exec {} +", "find -L . -exec cat {} +", "sed 'w a' b",
+        "sed '1e ls' a", "sed -f a b", 'awk \'{print > "a"}\' b',
         'awk \'{print $1 | "sh"}\' b', 'awk \'BEGIN{ARGV[1]="x"}\' b', 'jq \'import "a" as $a; .\' b',
         "git -c a.b=c status", "git show abc1234", "git cat-file -p abc1234", "git log --output=a",
         "xxd a -u", "uniq a -c", "read -aPATH < f; ls", "read -raIFS < f", "jq '$ ENV' b",
@@ -83,11 +85,60 @@ def test_the_strongest_effect_counts(line: str, strongest: str) -> None:
         "git diff --no-index a b", "git diff --ext-diff", "git add a; git status", "git diff HEAD~1", "git acme",
         "git status --acme", "tar xf a", "tar tfv a:b", "tar tfz a:b", "tar t* a",
         "date -s now", "date 0101000020", "sort -o a b",
+        "grep -e *", "sort -k *", "head -n *.md", "git log --grep *", "rg -g *.py x", "grep -r x --include *.py .",
+        "ss *", "journalctl *", "dpkg -l *", "git tag -l *", "pip show *", "git branch --list ?x",
+        "grep -r x --include=* .", "grep -r x --exclude=*.py .", "rg x --glob=*.py",
     ],
 )  # fmt: skip
 def test_what_is_not_understood_whole_tells_why(line: str) -> None:
     """Unknown programs and options, values known only at run time and syntax with a life of its own are not told."""
     assert isinstance(effects(line), str)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["grep -rn x --include=*.py .", "tr * x", "echo *", "printf '%s' *", "basename *", "git tag -l 'v*'", "ss -t"],
+)
+def test_a_pattern_of_file_names_that_becomes_no_option_only_reads(line: str) -> None:
+    """The program has no option that asks, takes none there, or gets only more endings of names."""
+    assert does(line).strongest == "read"
+
+
+@pytest.mark.parametrize(
+    "test", ["{a} {b}", "! {a} {b}", "x -a {a} {b}", "{a} x", "{a} x.md", "{a} -x -a b", "-n {a} {b}", "{a} {b} {c}"]
+)
+@pytest.mark.parametrize("value", ['"$a"', '"$(cat f)"', '"x$a"'])
+def test_a_test_gets_no_value_in_place_of_an_operator(test: str, value: str) -> None:
+    """`test -v NAME` and `test -t NUMBER` run a command in a subscript, and values may come from a file."""
+    words = test.format(a=value, b='"$b"', c='"$c"')
+
+    assert isinstance(effects(f"read a b c < f; test {words}"), str)
+    assert isinstance(effects(f"read a b c < f; [ {words} ]"), str)
+
+
+@pytest.mark.parametrize("test", ['"$a" = "$b"', '"$a" -gt 3', '-n "$a"', '! -z "$a"', '"$a"', '-n "$a" -o "$b" != x'])
+def test_a_test_that_compares_values_only_reads(test: str) -> None:
+    """Values on both sides of a written operator, and a value alone, are texts."""
+    assert does(f"read a b < f; test {test}").strongest == does(f"read a b < f; [ {test} ]").strongest == "read"
+
+
+@pytest.mark.parametrize("name", ["FUNCNEST", "OPTIND", "TMOUT", "HISTSIZE", "READNULLCMD"])
+@pytest.mark.parametrize("line", ["read {} < a; ls", "{}=$(cat a); ls", "for {} in a b; do ls; done", "{}=1; ls"])
+def test_a_variable_that_zsh_computes_is_not_set(name: str, line: str) -> None:
+    """A text such as `a[$(ls)]`, which may come from a file, would run a command when zsh makes a number of it."""
+    assert isinstance(effects(line.format(name)), str)
+    assert does(line.format("name")).strongest == "read"
+
+
+@pytest.mark.parametrize(
+    "name", ["PATH", "path", "fpath", "cdpath", "commands", "BASH_CMDS", "IFS", "'x?y'", "a-b", "3"]
+)
+@pytest.mark.parametrize("line", ["read {}; ls", "echo src | read {} && ls", "ls | read -r {}", "read a {} || ls"])
+def test_what_read_may_set_does_not_hang_on_the_other_words(name: str, line: str) -> None:
+    """`read` may set only plain variables, with and without quotes in the line. Zsh keeps them after a pipe."""
+    assert isinstance(effects(line.format(name)), str)
+    assert isinstance(effects(f"{line.format(name)} ''"), str)
+    assert does(line.format("name")).strongest == "read"
 
 
 @pytest.mark.parametrize(

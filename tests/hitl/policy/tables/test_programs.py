@@ -88,6 +88,8 @@ def test_what_shows_secrets_or_runs_anything_has_no_section(name: str) -> None:
         ("word(pods,svc)", ("pods", "svc", "pods,svc"), ("secrets", "pods,secrets", "", "pod", "pods/x", "pods,")),
         ("format", ("+%F", "+"), ("12:00", "0101", "-s")),
         ("pretty", ("%h %s", "oneline", "%(refname)"), ("%G?", "%GK", "%+G?", "% GS", "x%-GG", "%(signature)")),
+        ("pretty", ("%(*subject)",), ("%(*signature)", "%(*signature:grade)", "%(refname) %(signature:key)")),
+        ("order", ("refname", "-committerdate", "*authordate"), ("signature", "-signature:grade", "*signature")),
         ("pretty", ("fuller", "", "format:x", "tformat:%h"), ("mine", "onel", "Format:%G?", "formatted", "short2")),
         ("named", ("a.tar", "./x/y"), ("@options", "+x", "host:file", "a:b")),
         ("number", ("1", "-5", "+3", "2.5s", "10MB"), ("", "x", "1;2", "1 2", "--5", "٣")),

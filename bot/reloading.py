@@ -99,7 +99,10 @@ class Reloading:
         `secrets` are the current digests of the files with secrets.
         """
         names = set(type(settings).model_fields) - _TAKEN
-        changed = {name for name in names if getattr(settings, name) != getattr(self._began_with, name)}
+        # Of the section `http`, a reload applies only the limits of tokens.
+        http = self._began_with.http.model_copy(update={"tokens": settings.http.tokens})
+        before = self._began_with.model_copy(update={"http": http})
+        changed = {name for name in names if getattr(settings, name) != getattr(before, name)}
         # A secret is read only at the start. If the content of its file has changed, the service continues with the old
         # secret.
         changed |= {name for name, digest in self._began_secrets.items() if secrets.get(name, digest) != digest}

@@ -20,7 +20,7 @@ from bot.waiting import Waiting
 from bot.wording import say
 from bot.workers.expiry import Expiry
 from bot.workers.outbox import OutboxWorker
-from bot.workers.requesters import Requesters
+from bot.workers.rights import Rights
 from hitl.call import Ask, Decision, Entry, Event, Ran, Result, Runs, State
 from hitl.cards.masked import looks_large
 from hitl.delivery import Delivery
@@ -63,7 +63,7 @@ class Service:
         self.waiting = Waiting(gate.store)
         self.tokens = Tokens(gate, gate.store)
         self.expiry = Expiry(gate.store, gate, gate.clock)
-        self._requesters = Requesters(gate)
+        self._rights = Rights(gate)
         self.outbox = OutboxWorker(Delivery(gate.store, gate, chats or {}), self._start)
         self._chats = bool(chats)
         self._older = older
@@ -91,7 +91,7 @@ class Service:
             if call.runs is Runs.SERVICE and call.claim and self._took_here(call.claim.owner):
                 await self.gate.orphaned(call)
         await self.expiry.start()
-        await self._requesters.start()
+        await self._rights.start()
         if self._chats:
             self._posting = asyncio.create_task(self.outbox.run())
 
@@ -118,7 +118,7 @@ class Service:
         await asyncio.gather(*self._running, *others, return_exceptions=True)
         if self._import is not None:
             self._import.cancel()
-        await self._requesters.stop()
+        await self._rights.stop()
         await self.expiry.stop()
         while self._unfollow:
             self._unfollow.pop()()

@@ -430,6 +430,8 @@ class Vote(Struct, frozen=True):
     """One approver's approval or rejection of a call, with a MAC.
 
     `pressed_at` is the time when the person acted. `at` is the time when the vote was committed.
+
+    Earlier versions stored no `identity` and no `risk`.
     """
 
     ref: str
@@ -440,6 +442,11 @@ class Vote(Struct, frozen=True):
     pressed_at: datetime | None
     at: datetime
     mac: str
+    #: The account that the person used. The claim checks the rights of this account again.
+    identity: str | None = None
+    #: The risk that the person approved: the higher of the risk on the card and the policy's risk at that time. It is
+    #: None for a rejection.
+    risk: Risk | None = None
 
 
 class ReplyKind(StrEnum):

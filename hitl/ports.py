@@ -156,11 +156,8 @@ class Calls(Protocol):
         With `agent`, count only that agent's calls.
         """
 
-    async def askers(self) -> Collection[tuple[str, str]]:
-        """Return the (requester, origin) of each pending call, without repetitions."""
-
-    async def asked_by(self, requester: str, origin: str) -> Sequence[Call]:
-        """Return the pending calls that this requester asked for in the conversation `origin`, oldest first."""
+    async def pending_refs(self) -> Sequence[str]:
+        """Return the refs of all pending calls, oldest first."""
 
     async def same_open(self, digest: str, agent: str) -> Call | None:
         """Return the oldest pending call with this digest from this agent, or None."""
@@ -394,21 +391,11 @@ class Survey(Protocol):
     def set_aside(self) -> int:
         """Count the events that were set aside because they could not be handled."""
 
-    def token_holders(self, now: datetime) -> tuple[Collection[str], Collection[str]]:
-        """Return two sets of principals: those who may ask with a working token, and those who may decide with one.
+    def credentials(self) -> Sequence[Credential]:
+        """Return all bearer tokens, including those that don't work any more.
 
-        A token with the name NAME is the principal `token:NAME`. The first set also has the owners of agents' tokens,
-        because agents may ask for them.
+        Tokens that can't be read are left out, and MACs aren't checked.
         """
-
-    def ended_tokens(self, now: datetime) -> Mapping[str, bool]:
-        """Return principal of each token that doesn't work any more -> whether it was revoked.
-
-        The time of the other tokens is over.
-        """
-
-    def origins_of_agents(self, now: datetime) -> Sequence[Sequence[str]]:
-        """Return, for each agent's token that works, the conversations that it may name as origin."""
 
     def newest_position(self) -> int:
         """Return the position of the newest line of the audit record, or 0 for an empty record."""

@@ -188,13 +188,9 @@ class MemoryCalls(_Memory):
         found = self._where(lambda call: _waits(call) and call.requester == requester and agent in {None, call.agent})
         return len(found[:limit])
 
-    async def askers(self) -> Collection[tuple[str, str]]:
-        """Return the (requester, origin) of each pending call, without repetitions."""
-        return {(call.requester, call.origin) for call in self._where(_waits)}
-
-    async def asked_by(self, requester: str, origin: str) -> Sequence[Call]:
-        """Return the requester's pending calls from the conversation `origin`, oldest first."""
-        return self._where(lambda call: _waits(call) and (call.requester, call.origin) == (requester, origin))
+    async def pending_refs(self) -> Sequence[str]:
+        """Return the refs of all pending calls, oldest first."""
+        return [call.ref for call in self._where(_waits)]
 
     async def same_open(self, digest: str, agent: str) -> Call | None:
         """Return the oldest pending call with this digest from this agent, or None."""

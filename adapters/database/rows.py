@@ -70,7 +70,7 @@ CALL = (*FIXED, *MUTABLE, "args", "erased_at")
 ASKED = ("ref", "requester", "origin", "digest", "agent", "routes")
 
 #: The columns of a vote, in the order in which `vote_of` reads them.
-VOTE = ("ref", "principal", "approve", "reason", "surface", "pressed_at", "at", "mac")
+VOTE = ("ref", "principal", "approve", "reason", "surface", "pressed_at", "at", "mac", "identity", "risk")
 
 #: The columns of a line of the audit record, in the order in which `line_of` reads them.
 LINE = ("ref", "seq", "at", "event", "actor", "data", "prev", "hash")
@@ -201,14 +201,15 @@ def vote_values(vote: Vote) -> tuple[Any, ...]:
     """Return a vote's values in the order of the parameters of `statements.INSERT_VOTE`."""
     return (
         *(vote.ref, vote.principal, bool(vote.approve), vote.reason, vote.surface),
-        *(_micros(vote.pressed_at), micros(vote.at), vote.mac),
+        *(_micros(vote.pressed_at), micros(vote.at), vote.mac, vote.identity, vote.risk),
     )
 
 
 def vote_of(row: Sequence[Any]) -> Vote:
     """Return the vote in a row with the columns `VOTE`."""
-    ref, principal, approve, reason, surface, pressed_at, at, mac = row
-    return Vote(ref, principal, bool(approve), reason, surface, _moment(pressed_at), moment(at), mac)
+    ref, principal, approve, reason, surface, pressed_at, at, mac, identity, risk = row
+    times = _moment(pressed_at), moment(at)
+    return Vote(ref, principal, bool(approve), reason, surface, *times, mac, identity, Risk(risk) if risk else None)
 
 
 def line_values(line: Recorded) -> tuple[Any, ...]:

@@ -45,9 +45,9 @@ CALLS_OPEN = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.to
 #: Return the ids of the keys that made the MACs of the open calls.
 OPEN_KEY_IDS = "SELECT substr(calls.row_mac, 1, instr(calls.row_mac, ':') - 1) AS substr_1 FROM calls WHERE due_at is not null UNION SELECT substr(calls.decision_mac, 1, instr(calls.decision_mac, ':') - 1) AS substr_2 FROM calls WHERE due_at is not null AND calls.decision_mac IS NOT NULL"
 #: Insert a vote, numbered after the call's other votes.
-INSERT_VOTE = "INSERT INTO votes (ref, seq, principal, approve, reason, surface, pressed_at, at, mac) VALUES (?1, (SELECT coalesce(max(votes.seq), 0) + 1 AS anon_1 FROM votes WHERE votes.ref = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+INSERT_VOTE = "INSERT INTO votes (ref, seq, principal, approve, reason, surface, pressed_at, at, mac, identity, risk) VALUES (?1, (SELECT coalesce(max(votes.seq), 0) + 1 AS anon_1 FROM votes WHERE votes.ref = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
 #: Return the call's votes, the oldest first.
-VOTES = "SELECT votes.ref, votes.principal, votes.approve, votes.reason, votes.surface, votes.pressed_at, votes.at, votes.mac FROM votes WHERE votes.ref = ? ORDER BY votes.seq"
+VOTES = "SELECT votes.ref, votes.principal, votes.approve, votes.reason, votes.surface, votes.pressed_at, votes.at, votes.mac, votes.identity, votes.risk FROM votes WHERE votes.ref = ? ORDER BY votes.seq"
 #: Return the number and hash of the last line of a call's chain.
 LAST_LINE = "SELECT audit.seq, audit.hash FROM audit WHERE audit.ref = ? ORDER BY audit.seq DESC LIMIT 1"
 #: Return the number, hash, event and data of each line of a call's chain, first line first.

@@ -115,6 +115,8 @@ class VoteRow(SQLModel, table=True):
     pressed_at: int | None = Field(sa_type=_BIG)
     at: int = Field(sa_type=_BIG)
     mac: str
+    identity: str | None
+    risk: str | None
 
 
 class CardRow(SQLModel, table=True):

@@ -155,16 +155,11 @@ class Asking:
         caller.check_behalf(request.on_behalf_of)
         for place in (request.origin or "", *request.routes):
             check_text(place, "/origin")
-        return Ask(
-            tools=request.tools,
-            tool=request.tool,
-            args=request.args,
-            requester=caller.principal,
-            origin=caller.origin(request.origin, self._gate.people),
-            runs=Runs.CALLER,
+        return self._bound(
+            caller,
+            request,
             agent=request.agent or caller.name,
             session=request.session,
-            cwd=request.cwd,
             key=key,
             note=request.note,
             must_ask=request.ask,
@@ -173,12 +168,9 @@ class Asking:
             routes=caller.routes(request.routes),
         )
 
-    def evaluate(self, caller: Caller, request: EvaluateRequest) -> dict[str, Any]:
-        """Return the document of the policy's verdict on a call, without recording the call.
-
-        Raises PolicyUnusable if no policy can be used.
-        """
-        ask = Ask(
+    def _bound(self, caller: Caller, request: CallRequest | EvaluateRequest, **more: Any) -> Ask:
+        """Return the fields of a request that the policy judges, bound to the caller: its principal and its origin."""
+        return Ask(
             tools=request.tools,
             tool=request.tool,
             args=request.args,
@@ -186,7 +178,15 @@ class Asking:
             origin=caller.origin(request.origin, self._gate.people),
             runs=Runs.CALLER,
             cwd=request.cwd,
+            **more,
         )
+
+    def evaluate(self, caller: Caller, request: EvaluateRequest) -> dict[str, Any]:
+        """Return the document of the policy's verdict on a call, without recording the call.
+
+        Raises PolicyUnusable if no policy can be used.
+        """
+        ask = self._bound(caller, request)
         verdict = self._gate.terms.verdict(
             self._gate.policies, question(ask, ask.args, Preparation("", cwd=ask.cwd), None)
         )

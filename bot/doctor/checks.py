@@ -25,6 +25,7 @@ from bot.revoking import older_file, revoked_file
 from bot.surfaces import module, surfaces
 from bot.wording import say
 from hitl.call import Mode, State
+from hitl.credentials import Scope
 from hitl.errors import NotApprover, SaysoError, Unavailable
 from hitl.people import APPROVERS, ORIGIN
 from hitl.platforms import Check, Health
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from adapters.executors.confinement import Sandbox
     from bot.settings import Settings
+    from hitl.credentials import Credential
     from hitl.people import Directory
     from hitl.ports import Survey
     from hitl.surfaces import Surface
@@ -194,15 +196,17 @@ def _people(settings: Settings, source: Path | None) -> Iterator[Check]:
     except SettingsError as error:
         yield Check("people", Health.RED, str(error))
         return
-    ended, now = _ended_tokens(settings.folder("state") / "sayso.db"), datetime.now(UTC)
+    tokens, now = _tokens(settings.folder("state") / "sayso.db"), datetime.now(UTC)
+    ended = {token.identity: token.revoked_at is not None for token in tokens if not token.works(now)}
+    working = [token for token in tokens if token.works(now)]
     people = replace(listed, token_ends=dict.fromkeys(ended, now)).in_force(now)
     yield _listed("requesters", people.requesters, listed.requesters)
     yield _listed("approvers", people.approvers, listed.approvers)
     yield from _revoked(settings, listed, source)
     yield from _ended(listed, ended)
-    yield from _unknown(settings, people)
+    yield from _unknown(settings, people, working)
     yield from _astray(settings, people)
-    yield from _origins(settings, people)
+    yield from _origins(settings, people, working)
     yield from _unanswered(settings, people)
     yield from _reach(settings, people)
     yield from _separation(people, _service_uid(settings))
@@ -259,21 +263,26 @@ def _ended(people: Directory, ended: Mapping[str, bool]) -> Iterator[Check]:
         yield Check("ended tokens", Health.YELLOW, say("doctor.tokens.ended", people=", ".join(told)))
 
 
-def _ended_tokens(database: Path) -> Mapping[str, bool]:
-    """Return principal of each token that doesn't work any more -> whether it was revoked. Return {} if unknown."""
+def _tokens(database: Path) -> Sequence[Credential]:
+    """Return all bearer tokens, including those that don't work any more. Return () if they are unknown."""
     if database.exists():
         with suppress(Unavailable), surveyed(database) as survey:
-            return survey.ended_tokens(datetime.now(UTC))
-    return {}
+            return survey.credentials()
+    return ()
 
 
-def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
+def _unknown(settings: Settings, people: Directory, working: Sequence[Credential]) -> Iterator[Check]:
     """Yield a check for listed people whom no configured surface can identify.
 
     Unknown are names without an identity, and people of platforms that aren't configured. Tokens and their owners are
     known. If tokens can be used, somebody may still make a token for a requester who has only a plain name.
     """
-    holders = _token_holders(settings.folder("state") / "sayso.db")
+    agents = [token for token in working if token.scope is Scope.AGENT]
+    # An agent asks with its token for the token's owner.
+    holders: dict[str, set[str | None]] = {
+        "requesters": {holder for token in agents for holder in (token.identity, token.owner)},
+        "approvers": {token.identity for token in working if token.scope is Scope.APPROVER},
+    }
     for role in ("requesters", "approvers"):
         listed = _names(people, role)
         unknown = [
@@ -290,19 +299,6 @@ def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
         if strays := [name for name in unknown if name not in later]:
             text = say("doctor.unknown.people", people=", ".join(strays))
             yield Check(f"unknown {role}", Health.RED if listed == set(strays) else Health.YELLOW, text)
-
-
-def _token_holders(database: Path) -> dict[str, set[str]]:
-    """Return the role (`requesters`, `approvers`) -> the identities that have this role through a working token.
-
-    Without a database, the sets are empty.
-    """
-    holders: dict[str, set[str]] = {"requesters": set(), "approvers": set()}
-    if database.exists():
-        with suppress(Unavailable), surveyed(database) as survey:
-            for role, found in zip(holders.values(), survey.token_holders(datetime.now(UTC)), strict=True):
-                role |= set(found)
-    return holders
 
 
 def _astray(settings: Settings, people: Directory) -> Iterator[Check]:
@@ -329,10 +325,10 @@ def _unanswered(settings: Settings, people: Directory) -> Iterator[Check]:
             yield Check(name, Health.YELLOW, say("doctor.unanswered"))
 
 
-def _origins(settings: Settings, people: Directory) -> Iterator[Check]:
+def _origins(settings: Settings, people: Directory, working: Sequence[Credential]) -> Iterator[Check]:
     """Yield a check for each origin of calls: who may ask and approve there, and to which routes the cards go."""
     listed = (place for place in people.conversations if place != LOCAL)
-    for origin in dict.fromkeys((LOCAL, *listed, *_origins_of_tokens(settings))):
+    for origin in dict.fromkeys((LOCAL, *listed, *_origins_of_tokens(settings, working))):
         requesters = people.requesters_for(origin)
         if not requesters or (origin == LOCAL and not any(map(people.is_local, requesters))):
             continue
@@ -373,19 +369,17 @@ def _origin(
     return Check(name, Health.GREEN, say("doctor.origin", **{each: ", ".join(names) for each, names in listed.items()}))
 
 
-def _origins_of_tokens(settings: Settings) -> Iterator[str]:
+def _origins_of_tokens(settings: Settings, working: Sequence[Credential]) -> Iterator[str]:
     """Yield the origins of requests over HTTP, including the requests of MCP clients with a token.
 
     These are the origins to which tokens are bound. A token that is bound to no origin asks from `http`. MCP clients on
     this machine's socket ask from `local`.
     """
-    database = settings.folder("state") / "sayso.db"
     if settings.http.port is not None:
         yield HTTP.name
-    if database.exists():
-        with suppress(Unavailable), surveyed(database) as survey:
-            for origins in survey.origins_of_agents(datetime.now(UTC)):
-                yield from origins or (HTTP.name,)
+    for token in working:
+        if token.scope is Scope.AGENT:
+            yield from token.origins or (HTTP.name,)
 
 
 def _known(settings: Settings, people: Directory, identity: str) -> bool:

@@ -89,15 +89,25 @@ async def _decide_reading(gate: GateContext, reply: Reply, reading: Reading, sce
         return await unanswered(gate, reply, call)
     if reading.verdict is Says.UNCLEAR and call.verdict.require_reason and replies.unformatted(reply.spans):
         reading = replies.reasoned_yes(reply.text) or reading
-    if reading.verdict is Says.APPROVE and not reading.reason:
-        sentence = "" if noted(call.sentence) else call.sentence
-        title, arguments = f"{call.tools} {call.tool} {sentence}", call.args.decode("utf-8", "replace")
-        if word := replies.another(reply.text, title, arguments):
-            reading = unclear(Doubt.ANOTHER, word)
+    if not reading.reason:
+        reading = _compared(reply, call, reading)
     if reading.verdict is Says.UNCLEAR:
         told = _unclear(gate, reply, call, reading)
         return await note(gate, reply, call, Event.UNCLEAR, Answer(Came.UNCLEAR, told, call))
     return await _vote(gate, reply, call, reading)
+
+
+def _compared(reply: Reply, call: Call, reading: Reading) -> Reading:
+    """Return the reading, or an unclear reading if the reply's words about an action don't fit the card's action."""
+    sentence = "" if noted(call.sentence) else call.sentence
+    title = f"{call.tools} {call.tool} {sentence}"
+    if reading.verdict is Says.APPROVE and (
+        word := replies.another(reply.text, title, call.args.decode("utf-8", "replace"))
+    ):
+        return unclear(Doubt.ANOTHER, word)
+    if reading.verdict is Says.REJECT and replies.says_the_action(reply.text, title):
+        return unclear(Doubt.BOTH)
+    return reading
 
 
 def _unclear(gate: GateContext, reply: Reply, call: Call, reading: Reading) -> Fact:

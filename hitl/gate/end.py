@@ -1,7 +1,7 @@
 """Ends a call for another reason than a person's yes or no.
 
 The reasons: somebody withdraws the call, no surface can show its card, a database was restored, the caller left, the
-requester lost the right to ask, or the process that ran the call died.
+requester lost the right to ask, too few people can still approve it, or the process that ran the call died.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hitl.call import Call, Event, Result, Runs, State
 from hitl.errors import NotApprover, Unavailable
+from hitl.gate.fitness import still_able, why_unapprovable
 from hitl.gate.moves import with_decision, with_result
 from hitl.gate.response import too_late
 from hitl.gate.swap import TRIES, close, edits, entry_of, fresh, known, left_unexplained, note_refusal, swap
@@ -66,9 +67,13 @@ async def undeliverable(gate: GateContext, ref: str, said: str) -> Call:
     return await _end(gate, await known(gate, ref), Trigger.UNDELIVERABLE, "service", why)
 
 
-async def disown(gate: GateContext, call: Call) -> Call:
-    """Withdraw a pending call whose requester lost the right to ask. `Gate.disown` states the contract."""
-    return await _end(gate, call, Trigger.WITHDRAW, "service", fact(Unfit.REQUESTER))
+async def recheck(gate: GateContext, call: Call) -> Call | None:
+    """End a pending call that no approval can make run any more. `Gate.recheck` states the contract."""
+    if not gate.access.may_still_ask(call.requester, call.origin, gate.clock.now()):
+        return await _end(gate, call, Trigger.WITHDRAW, "service", fact(Unfit.REQUESTER))
+    if why := why_unapprovable(gate, call, still_able(gate, call)):
+        return await _end(gate, call, Trigger.UNDELIVERABLE, "service", why)
+    return None
 
 
 async def _end(gate: GateContext, call: Call, trigger: Trigger, by: str, unfit: Fact | None = None) -> Call:

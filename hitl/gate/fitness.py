@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from hitl.call import (
@@ -22,13 +23,14 @@ from hitl.call import (
 from hitl.cards.redaction import mask
 from hitl.cards.text import one_line
 from hitl.errors import PolicyUnusable
-from hitl.gate.tally import Tally, tally
+from hitl.gate.tally import Demands, Tally, tally
 from hitl.operating_mode import judged
 from hitl.outcomes import Fact, Stored, Unfit, fact, revised
 from hitl.proof import seals
+from hitl.question import is_question
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
     from hitl.gate.context import GateContext
@@ -51,9 +53,14 @@ async def why_unfit_stored(gate: GateContext, call: Call) -> Fact | None:
         return fact(Unfit.POLICY_ERROR)
     if call.decision is Decision.ALLOWED and gate.terms.mode is Mode.ENFORCE and verdict.action is not Action.ALLOW:
         return fact(Unfit.POLICY_ASKS, why=_reason(verdict))
-    if call.decision is Decision.APPROVED and not counted(gate, call, verdict, votes).complete:
-        return fact(Unfit.APPROVERS)
-    return await why_unfit(gate, call, verdict)
+    return _unapproved(gate, call, verdict, votes) or await why_unfit(gate, call, verdict)
+
+
+def _unapproved(gate: GateContext, call: Call, verdict: Verdict, votes: Sequence[Vote]) -> Fact | None:
+    """Return the reason why the stored approvals of an approved call no longer suffice, or None."""
+    if call.decision is not Decision.APPROVED or counted(gate, call, verdict, confirmed(call, verdict, votes)).complete:
+        return None
+    return fact(Unfit.STRICTER if counted(gate, call, verdict, votes).complete else Unfit.APPROVERS)
 
 
 def _broken(gate: GateContext, call: Call, votes: Sequence[Vote]) -> Fact | None:
@@ -73,15 +80,52 @@ def _broken(gate: GateContext, call: Call, votes: Sequence[Vote]) -> Fact | None
 
 
 def counted(gate: GateContext, call: Call, verdict: Verdict, votes: Sequence[Vote]) -> Tally:
-    """Count those approvals whose authors may still approve the call, by `verdict` and the current directory."""
+    """Count those approvals whose authors may still approve the call, by the account that they used.
+
+    Both the call's own verdict and the current `verdict` apply, as they do for a new approval.
+    """
     now = gate.clock.now()
 
-    def person(voter: str) -> str | None:
-        principal = gate.people.principal(voter)
-        counts = gate.access.counts(principal, call, verdict) and not gate.people.has_ended(voter, now)
-        return principal if counts else None
+    def person(vote: Vote) -> str | None:
+        principal = gate.people.principal(vote.principal)
+        account = vote.identity or vote.principal
+        # The account counted for this person. If it is now another person's, or nobody's, its approval counts no more.
+        if gate.people.principal(account) != principal:
+            return None
+        both = (call.verdict, verdict)
+        barred = any(gate.access.why_not_approve(account, vote.surface, call, each, now) for each in both)
+        return None if barred else principal
 
     return tally(votes, person, gate.limits.approvals)
+
+
+def confirmed(call: Call, verdict: Verdict, votes: Sequence[Vote]) -> Sequence[Vote]:
+    """Return the votes that meet the demands of the call's own verdict and of the current `verdict`."""
+    demands = Demands.of(call, verdict)
+    return [vote for vote in votes if demands.met_by(vote, call)]
+
+
+def why_unapprovable(gate: GateContext, call: Call, able: Collection[str]) -> Fact | None:
+    """Return the reason why these people are too few to approve or answer the call, or None if they are enough."""
+    need = 1 if is_question(call) else gate.limits.approvals
+    if len(able) >= need:
+        return None
+    return fact(Unfit.TOO_FEW if able else Unfit.NOBODY)
+
+
+def still_able(gate: GateContext, call: Call) -> Collection[str]:
+    """Return the principals who can still approve or answer a pending call, by the current directory and policy.
+
+    A policy that can't be used, or that denies the call, names nobody. Then the call's own verdict applies: the policy
+    may be corrected before the deadline, and until then an approval is refused or ends the call as denied.
+    """
+    verdict = call.verdict
+    with contextlib.suppress(PolicyUnusable):
+        # Judging a command can take a millisecond, so the same policy isn't asked again.
+        if gate.policies.current().digest != call.verdict.policy:
+            verdict = judged_now(gate, call)
+    now = gate.clock.now()
+    return gate.access.who_still_may(call, call.verdict if verdict.action is Action.DENY else verdict, now)
 
 
 async def why_unfit(gate: GateContext, call: Call, verdict: Verdict) -> Fact | None:

@@ -75,12 +75,14 @@ class Gate(GateContext):
         """
         return await end.undeliverable(self, ref, said)
 
-    async def disown(self, call: Call) -> Call:
-        """Withdraw a pending call whose requester may no longer ask (`Access.may_still_ask`).
+    async def recheck(self, call: Call) -> Call | None:
+        """End a pending call that no approval can make run any more, and return it. Return None for any other call.
 
+        If its requester may no longer ask (`Access.may_still_ask`), the call is withdrawn. If too few people can still
+        approve it, by the current lists, tokens and policy, it is undeliverable, as it would be if it were asked now.
         Raises AlreadyDecided or ConfirmationExpired if the call has ended.
         """
-        return await end.disown(self, call)
+        return await end.recheck(self, call)
 
     async def orphaned(self, call: Call) -> Call | None:
         """End a claimed call whose claimant has died: set the result `unknown` before the end of the lease.

@@ -135,7 +135,7 @@ async def vote_answer(gate: GateContext, reply: Reply, call: Call, principal: st
     words = mask(given)
 
     def seal(now: datetime) -> Change:
-        vote = sealed_vote(gate, reply, call, principal, now, approve=True, reason=words)
+        vote = sealed_vote(gate, reply, call, principal, now, risk=call.verdict.risk, reason=words)
         decided = with_decision(gate, call, Trigger.APPROVE, principal, now, words)
         leased = with_lease(gate, decided, gate.owner, "", now)
         ended = with_result(gate, leased, Trigger.COMPLETE, Result.SUCCEEDED, now, output=words)

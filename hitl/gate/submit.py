@@ -20,7 +20,7 @@ from hitl.errors import (
     Unavailable,
 )
 from hitl.faults import reach
-from hitl.gate.fitness import question
+from hitl.gate.fitness import question, why_unapprovable
 from hitl.gate.moves import lease_of, ready_to_run, with_decision
 from hitl.gate.new_call import Draft, denial, does_by_caller, does_unknown, recorded
 from hitl.gate.questions import as_question
@@ -212,6 +212,6 @@ def _passed(gate: GateContext, call: Call, now: datetime) -> Call:
 def _unreachable(gate: GateContext, call: Call) -> Fact | None:
     """Return the reason why nobody can answer the call, or None."""
     may_approve = gate.access.who_may_approve(call)
-    if not may_approve:
-        return fact(Unfit.NOBODY)
+    if why := why_unapprovable(gate, call, may_approve):
+        return why
     return None if call.routes or any(map(gate.people.is_local, may_approve)) else fact(Unfit.NOWHERE)

@@ -13,10 +13,11 @@ from hitl.cards.text import one_line
 from hitl.cards.wording import clause
 from hitl.errors import CallDenied, NotApprover, PolicyUnusable, Tampered
 from hitl.faults import reach
-from hitl.gate.fitness import counted, judged_now, why_unfit
+from hitl.gate.fitness import confirmed, counted, judged_now, why_unfit
 from hitl.gate.moves import lease_of, ready_to_run, with_decision, with_refusal
 from hitl.gate.response import Answer, Came, refuse, too_late
 from hitl.gate.swap import arrival, claimant, edits, entry_of, note, swap
+from hitl.gate.tally import Demands
 from hitl.lifecycle import Trigger
 from hitl.outcomes import Person, Refusal, Stored, Told, Unfit, fact, kept
 from hitl.ports import Change, Unit
@@ -55,18 +56,19 @@ async def vote_yes(gate: GateContext, reply: Reply, call: Call, principal: str, 
         return await _denied_now(gate, reply, call, verdict)
     if answer := await barred(gate, reply, call, verdict, approve=True):
         return answer
-    if not reading.reason and (call.verdict.require_reason or verdict.require_reason):
+    demands = Demands.of(call, verdict)
+    if demands.reason and not reading.reason:
         reading = replace(reading, reason=await _reason_before(gate, call, principal))
-    if hold := await _hold(gate, reply, call, principal, reading, verdict):
+    if hold := await _hold(gate, reply, call, principal, reading, demands):
         return hold
     before = await gate.store.votes(call.ref) if gate.limits.approvals > 1 else ()
     if not seals.votes_hold(gate.keys, call, before):
         return await note(gate, reply, call, Event.TAMPERED, refuse(Tampered(), call))
 
     def sealed(now: datetime) -> Vote:
-        return sealed_vote(gate, reply, call, principal, now, approve=True, reason=reading.reason)
+        return sealed_vote(gate, reply, call, principal, now, risk=demands.risk, reason=reading.reason)
 
-    tallied = counted(gate, call, verdict, before)
+    tallied = counted(gate, call, verdict, confirmed(call, verdict, before))
     missing = tallied.missing - (principal not in tallied.approved_by)
     vote = _count(gate, reply, call, sealed, missing) if missing > 0 else _approve(gate, reply, call, sealed, verdict)
     return await vote
@@ -119,16 +121,16 @@ async def _approve(gate: GateContext, reply: Reply, call: Call, sealed: Sealed, 
 
 
 async def _hold(
-    gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading, verdict: Verdict
+    gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading, demands: Demands
 ) -> Answer | None:
-    """Return the answer to an approval that doesn't count yet, or None if it counts.
+    """Return the answer to an approval that doesn't meet the demands yet, or None if it meets them.
 
-    The stricter of the stored and the current verdict may demand the ref, a reason, opened details or a second yes.
+    The risk may demand the call's ref, opened details or a second yes.
     """
-    risk = max(call.verdict.risk, verdict.risk, key=lambda risk: risk.rank)
+    risk = demands.risk
     if aside := set_aside(reply, call, reading, risk):
         return await note(gate, reply, call, Event.HELD, aside)
-    if not reading.reason and (call.verdict.require_reason or verdict.require_reason):
+    if demands.reason and not reading.reason:
         needed = Answer(Came.REASON_NEEDED, fact(Told.REASON_NEEDED, short=call.short), call)
         return await note(gate, reply, call, Event.HELD, needed)
     if risk.rank >= Risk.HIGH.rank and is_cut(call) and not await _viewed(gate, reply, call, principal):
@@ -211,7 +213,7 @@ async def vote_no(gate: GateContext, reply: Reply, call: Call, principal: str, r
     asked = reply.kind is ReplyKind.BUTTON and not reason and not is_question(call)
 
     def seal(now: datetime) -> Change:
-        vote = sealed_vote(gate, reply, call, principal, now, approve=False, reason=reason)
+        vote = sealed_vote(gate, reply, call, principal, now, risk=None, reason=reason)
         ended = with_decision(gate, call, Trigger.REJECT, principal, now, reason)
         if asked:
             ended = ended.evolve(due_at=now + timedelta(seconds=gate.limits.late_reason_s))
@@ -270,10 +272,21 @@ async def _end_instead(
 
 
 def sealed_vote(
-    gate: GateContext, reply: Reply, call: Call, principal: str, now: datetime, *, approve: bool, reason: str | None
+    gate: GateContext,
+    reply: Reply,
+    call: Call,
+    principal: str,
+    now: datetime,
+    *,
+    risk: Risk | None,
+    reason: str | None,
 ) -> Vote:
-    """Return one person's approval or rejection of a call, with its MAC and the time of the write."""
-    vote = Vote(call.ref, principal, approve, reason, reply.surface, reply.pressed_at, now, "")
+    """Return one person's approval or rejection of a call, with its MAC and the time of the write.
+
+    `risk` is the risk that the person approves, or None for a rejection.
+    """
+    how = (reply.surface, reply.pressed_at)
+    vote = Vote(call.ref, principal, risk is not None, reason, *how, now, "", reply.identity, risk)
     return replace(vote, mac=seals.vote(gate.keys, vote, call.digest))
 
 
@@ -282,7 +295,7 @@ async def barred(gate: GateContext, reply: Reply, call: Call, verdict: Verdict, 
 
     Return None if the person may decide the call.
     """
-    why = gate.access.why_not_decide(reply, call, verdict, approve=approve)
+    why = gate.access.why_not_decide(reply, call, verdict, gate.clock.now(), approve=approve)
     if why is None:
         return None
     principal = gate.people.principal(reply.identity)

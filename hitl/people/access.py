@@ -71,7 +71,9 @@ class Access(Struct, frozen=True):
         own = call.runs is Runs.CALLER and principal == self.people.principal(call.requester)
         return own and not self.people.is_revoked(principal)
 
-    def why_not_decide(self, reply: Reply, call: Call, verdict: Verdict, *, approve: bool) -> Refusal | None:
+    def why_not_decide(
+        self, reply: Reply, call: Call, verdict: Verdict, now: datetime, *, approve: bool
+    ) -> Refusal | None:
         """Return the reason why the person may not decide the call by this reply and under this verdict, or None.
 
         Only an approver of the call gets a reason that depends on the verdict.
@@ -85,12 +87,24 @@ class Access(Struct, frozen=True):
             return Refusal.PLACE
         if is_question(call):
             return None if self._answers_there(principal, call, reply.surface) else Refusal.STRANGER
-        if not self.counts(principal, call, verdict):
+        if approve:
+            return self.why_not_approve(reply.identity, reply.surface, call, verdict, now)
+        return None if self.counts(principal, call, verdict) else Refusal.STRANGER
+
+    def why_not_approve(
+        self, identity: str, surface: str, call: Call, verdict: Verdict, now: datetime
+    ) -> Refusal | None:
+        """Return the reason why an approval by this account on this surface doesn't count now, or None if it counts.
+
+        The decision asks this of each new approval, and the claim asks it again of each stored approval.
+        """
+        principal = self.people.principal(identity)
+        if self.people.has_ended(identity, now) or not self.counts(principal, call, verdict):
             return Refusal.STRANGER
-        if approve and verdict.risk.rank > self.people.token_limit(reply.identity).rank:
+        if verdict.risk.rank > self.people.token_limit(identity).rank:
             return Refusal.TOKEN
-        own = approve and self.asked(principal, call)
-        return Refusal.OWN if own and not self.may_approve_own(verdict, call.origin, reply.surface) else None
+        own = self.asked(principal, call)
+        return Refusal.OWN if own and not self.may_approve_own(verdict, call.origin, surface) else None
 
     def may_answer(self, principal: str, call: Call) -> bool:
         """Return whether the person may answer a question: its requester, or one of its approvers."""
@@ -112,8 +126,7 @@ class Access(Struct, frozen=True):
 
     def counts(self, principal: str, call: Call, verdict: Verdict) -> bool:
         """Return whether the person's vote counts: both the call and the current list for this verdict name them."""
-        listed = self._people(self.people.approvers_for(call.origin, verdict))
-        return self.is_approver(principal, call) and principal in listed
+        return principal in self._counted(call, verdict)
 
     def may_approve_own(self, verdict: Verdict, origin: str, surface: str) -> bool:
         """Return whether a requester may approve their own call with this verdict, on this surface.
@@ -130,15 +143,32 @@ class Access(Struct, frozen=True):
         The call's requester is one of them only if their own approval counts on this surface. If `surface` is None,
         it is enough that it counts on any surface. Tokens count as they did when the call was made.
         """
+        return self._able(call, call.verdict, call.created_at, surface)
+
+    def who_still_may(self, call: Call, verdict: Verdict, now: datetime) -> frozenset[str]:
+        """Return the principals whose approval or answer would count now: by the call's own verdict and by `verdict`.
+
+        Unlike `who_may_approve`, this also checks the current lists of approvers, and the tokens as they are now.
+        """
+        if is_question(call):
+            return frozenset(name for name in self.who_may_approve(call) if self.may_answer(name, call))
+        both = (call.verdict, verdict)
+        return frozenset.intersection(*(self._counted(call, each) & {*self._able(call, each, now)} for each in both))
+
+    def _able(self, call: Call, verdict: Verdict, at: datetime, surface: str | None = None) -> tuple[str, ...]:
         people, own = self.people, self.people.whose(call.requester)
         listed = [name for name in dict.fromkeys(map(people.principal, call.approvers)) if not people.is_revoked(name)]
         if is_question(call):
             return tuple(listed)
         if not own.isdisjoint(listed):
             surfaces = ("", *people.surfaces) if surface is None else (surface,)
-            if not any(self.may_approve_own(call.verdict, call.origin, each) for each in surfaces):
+            if not any(self.may_approve_own(verdict, call.origin, each) for each in surfaces):
                 listed = [name for name in listed if name not in own]
-        return tuple(name for name in listed if people.can_approve(name, call.verdict.risk, call.created_at))
+        return tuple(name for name in listed if people.can_approve(name, verdict.risk, at))
+
+    def _counted(self, call: Call, verdict: Verdict) -> frozenset[str]:
+        """Return the principals whom both the call and the current list for this verdict name."""
+        return self._people(call.approvers) & self._people(self.people.approvers_for(call.origin, verdict))
 
     def _people(self, names: Iterable[str]) -> frozenset[str]:
         found = frozenset(map(self.people.principal, names))

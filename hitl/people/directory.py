@@ -164,7 +164,8 @@ class Directory:
         """Return the names without those of people whose only accounts are bearer tokens that have ended."""
         if not self.token_ends:
             return names
-        return tuple(name for name in names if not all(self.has_ended(i, at) for i in self._accounts(name)))
+        known = ((name, self._accounts(name)) for name in names)
+        return tuple(name for name, own in known if not own or not all(self.has_ended(i, at) for i in own))
 
     def can_approve(self, name: str, risk: Risk, at: datetime) -> bool:
         """Return whether the person has an account with which they could approve a call of this risk at that time.
@@ -177,12 +178,8 @@ class Directory:
         )
 
     def _accounts(self, name: str) -> tuple[str, ...]:
-        """Return the identities of a person that are accounts: `PLATFORM:USER`, not the operator's own name for them.
-
-        If there is no such identity, return the name.
-        """
-        found = tuple(i for i in self.identities(self.principal(name)) if ":" in i)
-        return found or (name,)
+        """Return the identities of a person that are accounts: `PLATFORM:USER`, not the operator's name for them."""
+        return tuple(i for i in self.identities(self.principal(name)) if ":" in i)
 
     def on_behalf_of(self, identity: str) -> str:
         """Return the person for whom an identity asks: the owner of an agent's token, or else the principal."""

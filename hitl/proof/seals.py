@@ -125,7 +125,7 @@ def _decision(call: Call) -> bytes:
 def vote(keys: Keyring, said: Vote, digest: str) -> str:
     """Return the MAC over one vote.
 
-    It covers yes or no, the voter, the times, the surface, the reason and the call's digest.
+    It covers yes or no, the voter and the account, the times, the surface, the reason, the risk and the call's digest.
     """
     return keys.seal(Purpose.VOTE, _vote(said, digest))
 
@@ -145,14 +145,22 @@ def votes_hold(keys: Keyring, call: Call, votes: Sequence[Vote]) -> bool:
 def _vote_holds(keys: Keyring, call: Call, said: Vote) -> bool:
     def first() -> bytes:
         which = "approve" if said.approve else "reject"
-        return frame((call.ref, call.digest, which, said.principal, said.at.isoformat()))
+        return frame((call.ref, call.digest, which, said.principal, said.at.isoformat(), *_account(said)))
 
     return said.ref == call.ref and keys.holds(Purpose.VOTE, said.mac, _vote(said, call.digest), first)
 
 
 def _vote(said: Vote, digest: str) -> bytes:
     when = (micros(said.at), _at(said.pressed_at))
-    return pack(said.ref, digest, said.approve, said.principal, said.reason, said.surface, *when)
+    return pack(said.ref, digest, said.approve, said.principal, said.reason, said.surface, *when, *_account(said))
+
+
+def _account(said: Vote) -> tuple[str | None, ...]:
+    """Return the account and the risk of a vote.
+
+    Return () for a vote of an earlier version, so that its MAC stays valid.
+    """
+    return () if said.identity is None and said.risk is None else (said.identity, said.risk)
 
 
 def claim(keys: Keyring, call: Call) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hitl.replies.model import ALL, Meaning, Reading, Span, SpanKind, unclear
 
 if TYPE_CHECKING:
-    from hitl.replies.actions import another
+    from hitl.replies.actions import another, says_the_action
     from hitl.replies.formatting import unformatted
     from hitl.replies.reader import read, verdict
     from hitl.replies.yes_with_reason import is_reason, reasoned_yes
@@ -25,13 +25,14 @@ __all__ = [
     "is_reason",
     "read",
     "reasoned_yes",
+    "says_the_action",
     "unclear",
     "unformatted",
     "verdict",
 ]
 
 _READERS = {"read": "reader", "verdict": "reader", "unformatted": "formatting"}
-_READERS["another"] = "actions"
+_READERS |= dict.fromkeys(("another", "says_the_action"), "actions")
 _READERS |= dict.fromkeys(("is_reason", "reasoned_yes"), "yes_with_reason")
 
 

@@ -1,8 +1,11 @@
-"""Detects a yes that names an action that the card doesn't name: "yes, merge it" to a card that deletes a table.
+"""Compares the actions that a reply names with the card's action.
 
-Such a yes was meant for another question. A yes that names an action in `languages/actions.txt` counts only if the card
-names that action too. If the card names no known action, "merge it" may still be meant for another card, and "delete
-it" may mean the request.
+"Yes, merge it" to a card that deletes a table was meant for another question. So a yes that names an action in
+`languages/actions.txt` counts only if the card names that action too. If the card names no known action, "merge it" may
+still be meant for another card, and "delete it" may mean the request.
+
+"Stop it" to a card that stops a service may be a yes. So a no that only names an action in `languages/refusing.txt`
+doesn't count if the card's tool or sentence names that action too.
 """
 
 from __future__ import annotations
@@ -13,7 +16,9 @@ from functools import cache
 from typing import NamedTuple
 
 from hitl.replies import data
+from hitl.replies.model import Meaning
 from hitl.replies.normalise import own_words
+from hitl.replies.reader import read, verdict
 from hitl.replies.spelling import fold
 
 #: The number of characters of a card's arguments that are searched for names of actions.
@@ -78,6 +83,30 @@ def another(text: str, title: str, arguments: str) -> str:
     card = f"{title} " + _LONG_VALUE.sub(r"\1", arguments[:_MOST])
     named = frozenset[int]().union(*known.held.within(_HUMP.sub(" ", card)).values())
     return "" if any(actions & named for actions in said.values()) else next(iter(said))
+
+
+def says_the_action(text: str, title: str) -> bool:
+    """Return whether a no may be a yes, because its only no is the name of the card's action.
+
+    `title` holds the name of the card's tool and its sentence. The arguments aren't searched, because a text among them
+    may hold such a word.
+    """
+    words = own_words(text).text
+    refusing = _refusing()
+    said = refusing.within(words)
+    named = frozenset[int]().union(*refusing.within(_HUMP.sub(" ", title)).values()) if said else frozenset()
+    names = [name for name, actions in said.items() if actions & named]
+    if not names:
+        return False
+    rest = fold(words)
+    for name in sorted(names, key=len, reverse=True):
+        rest = rest.replace(name, " ")
+    return verdict(read(rest)).verdict is not Meaning.REJECT
+
+
+@cache
+def _refusing() -> _Names:
+    return _Names(data.lines("refusing.txt"))
 
 
 @cache

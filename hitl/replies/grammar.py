@@ -9,7 +9,7 @@ from hitl.replies.emoji import Sign
 from hitl.replies.explain import unanswered
 from hitl.replies.model import ALL, Meaning, Reading, unclear
 from hitl.replies.no_answers import CLOSES, adds_no_answer, asks_back, holds_idiom, is_idiom, only_agrees
-from hitl.replies.parse import COMMAS, NOWHERE, Parse
+from hitl.replies.parse import COLONS, COMMAS, NOWHERE, Parse
 from hitl.replies.phrase_roles import (
     ALL_OF_THEM,
     AND,
@@ -44,7 +44,6 @@ _MAY_FOLLOW_NO = REASON_START | BECAUSE | POLITE | REFUSES
 _YES_AFTER_ALL = REMARK | OPENS | POLITE | CONDITION | HEDGE | BEFORE_NO | LATER
 #: The bot's own name. If the bot has another handle on a platform, the platform's adapter removes that handle first.
 _US = "sayso"
-_COLONS = frozenset({":", "\uff1a"})
 #: Between words, these signs mean a choice: "approve/reject", "yes|no".
 _OFFERS = frozenset("/|")
 #: Words that leave a no open: "so not yet".
@@ -64,6 +63,7 @@ _ENDS_A_SENTENCE = frozenset("요다오죠")
 _SPACELESS = frozenset({"Han", "Kana", "Thai"})
 _WORDS_ALONE = frozenset({WORD})
 _TURNS = THEREFORE | TAKES_BACK
+_CONNECTS = THEREFORE | AND | BECAUSE
 _BEFORE_HEAD = frozenset({BREAK, MENTION, TARGET})
 _MAY_PRECEDE = POLITE | BEFORE_NO | TURN | CORRECTS | THEREFORE
 _OPENING_BRACKETS = frozenset("([")
@@ -82,11 +82,19 @@ def answers(parse: Parse, text: str) -> list[Reading]:
 
 
 def _several(parse: Parse, text: str, cuts: list[int]) -> list[Reading]:
+    """Return the readings of the parts of a message, or [] if one part isn't understood or names no call.
+
+    A ref without an answer takes the answer before it: "yes K7Q2MX, 3F2A9C". After "K7Q2MX yes, 3F2A9C" its answer may
+    still follow, so this isn't understood.
+    """
     readings: list[Reading] = []
+    answer_first = False
     for start, end in zip(cuts, [*cuts[1:], len(parse.tokens)], strict=True):
         part = Parse(_without_and(parse, start, end), parse.language)
         reading = _answer(part, text[: parse.tokens[end - 1].end])
-        if readings and reading.verdict is Meaning.UNCLEAR and all(map(part.is_target, range(len(part.tokens)))):
+        if not all(map(part.is_target, range(len(part.tokens)))):
+            answer_first = not part.is_target(0)
+        elif answer_first and readings and reading.verdict is Meaning.UNCLEAR:
             reading = replace(readings[-1], target=part.tokens[0].text)
         if reading.verdict is Meaning.UNCLEAR or reading.target is None:
             return []
@@ -241,7 +249,7 @@ def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
         return None
     if _asks_another(parse):
         return unclear(Doubt.SOMEBODY)
-    if doubt := _whose_words(parse, signs):
+    if doubt := _doubt_of_signs(parse, signs):
         return unclear(doubt)
     if _emoji_beside_others(parse) or (not signs.isdisjoint(_OPENING_BRACKETS) and _calls(parse)):
         return None
@@ -249,6 +257,16 @@ def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
     if len(targets) > 1:
         return unclear(Doubt.TWO)
     return Reading(Meaning.APPROVE, target=targets[0]) if targets else _APPROVED
+
+
+def _trails_off(parse: Parse) -> bool:
+    """Return whether a comma and only a word that begins another sentence follow the yes: "sí, entonces"."""
+    end = parse.end()
+    start = next((at + 1 for at in range(end - 1, 0, -1) if parse.tokens[at].text in COMMAS), end)
+    if start == end:
+        return False
+    stop, roles = parse.longest(start)
+    return stop == end and bool(roles & _CONNECTS) and not roles & YES
 
 
 def _calls(parse: Parse) -> bool:
@@ -265,14 +283,16 @@ def _asks_another(parse: Parse) -> bool:
     return len(mentions) > 1 or fold(mentions[0]) != f"@{_US}"
 
 
-def _whose_words(parse: Parse, signs: set[str]) -> Doubt | None:
-    """Return the reason why a yes isn't the person's own, or None if it is. `signs` holds its punctuation.
+def _doubt_of_signs(parse: Parse, signs: set[str]) -> Doubt | None:
+    """Return the reason why the punctuation makes a yes doubtful, or None. `signs` holds the punctuation.
 
-    A yes isn't the person's own in a transcript, and in a message that offers a choice.
+    A yes is doubtful in a transcript, in a message that offers a choice, and before the beginning of another sentence.
     """
-    if not signs.isdisjoint(_COLONS) and _is_transcript(parse):
+    if not signs.isdisjoint(COLONS) and _is_transcript(parse):
         return Doubt.SPEAKER
-    return None if signs.isdisjoint(_OFFERS) else Doubt.CHOICE
+    if not signs.isdisjoint(_OFFERS):
+        return Doubt.CHOICE
+    return Doubt.UNFINISHED if _trails_off(parse) else None
 
 
 def _is_transcript(parse: Parse) -> bool:
@@ -282,7 +302,7 @@ def _is_transcript(parse: Parse) -> bool:
     or a ref, which names the call.
     """
     texts = [token.text for token in parse.tokens]
-    colon = next((at for at, text in enumerate(texts) if text in _COLONS), 0)
+    colon = next((at for at, text in enumerate(texts) if text in COLONS), 0)
     name = range(colon)
     words = [at for at in name if parse.tokens[at].kind is WORD]
     if not words or texts[words[-1]] == _US or parse.targets(0, colon):

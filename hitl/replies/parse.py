@@ -21,6 +21,7 @@ from hitl.replies.tokens import BREAK, MENTION, TARGET, WORD, Token, TokenKind
 NOWHERE = -1
 #: The signs that may be inside a phrase: people set commas as they speak, and mail programs break long lines.
 COMMAS = frozenset({*",\u3001\uff0c\u060c", "\n", "\r\n"})
+COLONS = frozenset({":", "\uff1a"})
 #: The highest number of words in a phrase that addresses somebody ("Hi").
 _LONGEST_ADDRESS = 3
 _BESIDE = POLITE | BEFORE_TARGET
@@ -151,17 +152,22 @@ class Parse:
     def cuts(self) -> list[int]:
         """Return the indexes of the tokens at which answers to different calls begin.
 
-        A new answer begins only after a part that names a call.
+        A new answer begins only after a part that names a call. The answer after a ref and a colon belongs to that ref.
         """
         found = [0]
         for at in range(1, len(self.tokens)):
             start = self._after_and(at)
             begins = start < len(self.tokens) and (
-                self.is_target(start) or self.role_ends(start, YES | REFUSES) > start
+                self.is_target(start)
+                or (self.role_ends(start, YES | REFUSES) > start and not self._introduced(found[-1], start))
             )
             if begins and start > found[-1] and self.targets(found[-1], at):
                 found.append(start)
         return found
+
+    def _introduced(self, start: int, at: int) -> bool:
+        """Return whether nothing but a ref and a colon is before a token, in a part that begins at `start`."""
+        return at == start + 2 and self.is_target(start) and self.tokens[start + 1].text in COLONS
 
     def _politely_unclear(self, at: int, found: Matches) -> bool:
         """Return whether the longest phrase ends with a polite word, and the words before it are no answer.

@@ -14,7 +14,7 @@ from hitl.replies.model import ALL, Meaning, Reading, Span, SpanKind, unclear
 from hitl.replies.no_answers import asks_back, holds_idiom
 from hitl.replies.normalise import OwnWords, around, own_words, without_closing
 from hitl.replies.parse import Parse
-from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, QUESTION, REFUSES, REMARK, UNCLEAR, YES
+from hitl.replies.phrase_roles import ADDRESSES, CONDITION, HEDGE, LATER, QUESTION, REFUSES, REMARK, UNCLEAR, YES
 from hitl.replies.scripts import scripts
 from hitl.replies.spelling import fold
 from hitl.replies.tokens import BREAK, NUMBER, TARGET, WORD, Token, tokenise
@@ -254,8 +254,25 @@ def _spelled_out(tokens: list[Token]) -> bool:
 
 
 def _contested(parse: Parse) -> bool:
-    """Return whether a word of the message means yes in one language and something else in another."""
-    return not lexicon.homographs().isdisjoint(parse.words)
+    """Return whether a word of the message means yes in one language and something else in another.
+
+    The word may be listed as the message spells it ("jed"), or as the language's file does ("jeď").
+    """
+    listed = lexicon.homographs()
+    return not listed.isdisjoint(parse.words) or not listed.isdisjoint(_words(parse.tokens))
+
+
+def _shows_language(parse: Parse) -> bool:
+    """Return whether a word beside the homographs belongs to this language: "proszę" in "tak, proszę".
+
+    In other languages, English words show nothing, because people of all languages use them: "ok Simon". After a
+    greeting, a homograph is no yes, because it may be a name. So the language needn't be shown there.
+    """
+    if parse.holds(ADDRESSES) or parse.language.code == _FIRST:
+        return True
+    listed, english = lexicon.homographs(), lexicon.load(_FIRST)
+    pairs = zip(_words(parse.tokens), filter(None, parse.words), strict=True)
+    return any(listed.isdisjoint((typed, word)) and not english.known(typed) for typed, word in pairs)
 
 
 def _with_unmeasured(
@@ -339,7 +356,8 @@ def _agreed(parses: list[Parse], text: str) -> list[Reading]:
     """
     said = [answers(parse, text) for parse in parses]
     if len(parses) == 1:
-        return said[0]
+        unsettled = _approves(said[0]) and _contested(parses[0]) and not _shows_language(parses[0])
+        return [unclear(Doubt.DIFFERS)] if unsettled else said[0]
     telling = [readings for readings in said if _tells(readings)]
     if not telling:
         return said[0]

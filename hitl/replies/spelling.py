@@ -21,6 +21,8 @@ _SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u312f\u3130-\u318f\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
+#: Two accents in a Greek word, as in "διάγραψέ το": before some short words, the last syllable gets an accent too.
+_TWO_ACCENTS = re.compile(r"([άέήίόύώ]\w*)([άέήίόύώ])")
 _PIECE = re.compile(f"[{_SPACELESS}]|[^{_SPACELESS}]+")
 _RUN = re.compile(r"([^\W\d])\1{2,}")
 _VOWELS = frozenset("aeiou")
@@ -36,7 +38,7 @@ def fold(word: str) -> str:
         return word.lower().replace("'", "").replace("`", "")
     plain = unicodedata.normalize("NFKC", word).casefold()
     spelled = _DROPPED.sub("", unicodedata.normalize("NFC", plain))
-    folded = spelled.translate(_SAME)
+    folded = _TWO_ACCENTS.sub(lambda found: found[1] + bare(found[2]), spelled.translate(_SAME))
     # At the end of an Arabic word, the hamza distinguishes "start" from "never". At its beginning, people leave it out.
     return folded[:-1] + _HAMZA if len(folded) > _SHORTEST_HAMZA and spelled.endswith(_HAMZA) else folded
 

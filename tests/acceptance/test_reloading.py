@@ -11,7 +11,7 @@ import pytest
 
 from bot.revoking import keep_revoked, revoked_names
 from hitl.cards.wording import say
-from hitl.outcomes import Refusal
+from hitl.outcomes import Refusal, Unfit
 from sayso_client.errors import ClientError
 from tests.acceptance.installation import ALONE, ME, OTHER, OTHER_UID, Installation, until
 from tests.sentences import says
@@ -84,6 +84,26 @@ def test_what_needs_a_restart_is_named(running: Installation) -> None:
     rewritten(running, "[limits]", "[tools]\nallow = []\n\n[limits]")
 
     assert says(running.run("reload").stderr, "reload.restart", names="tools")
+
+
+def test_the_limits_of_tokens_need_no_restart(running: Installation) -> None:
+    """A reload applies `http.tokens`, and names only the other settings of that section."""
+    rewritten(running, "[limits]", '[http.tokens]\nconsole = "high"\n\n[limits]')
+    limits = running.run("reload")
+    rewritten(running, "[http.tokens]", "[http]\nport = 1\n\n[http.tokens]")
+
+    assert (0, "") == (limits.returncode, limits.stderr)
+    assert says(running.run("reload").stderr, "reload.restart", names="http")
+
+
+def test_a_request_that_nobody_can_approve_after_a_reload_ends(running: Installation) -> None:
+    """The person or program that waits hears it at once, and the record says why."""
+    call = running.call("ask", **PENDING)["call"]
+    rewritten(running, f'approvers = ["{ME}"]', f'approvers = ["{OTHER}"]')
+    running.run("reload")
+    until(lambda: "undeliverable" in running.events(call["ref"]), "the end of the request")
+
+    assert says(running.run("show", call["short"]).stdout, Unfit.NOBODY)
 
 
 def test_a_reload_takes_another_policy_and_keeps_the_stage(install: Callable[..., Installation]) -> None:

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from hitl.proof.integrity import Examined
 
 TEAM, BOB = "telegram:-1000004200001", "telegram:3"
-PEOPLE = {"ada": ["local:1000"], "bob": [BOB]}
+#: Ada made the databases as one of these users, and approves her own calls.
+PEOPLE = {"ada": ["local:0", "local:1000"], "bob": [BOB]}
 TOOLS = dict.fromkeys(("deploy", "publish", "wire_money", "retire"), Action.APPROVE) | {"look": Action.ALLOW}
 #: Calls that a single yes of Bob's approves: he has read the details of one, and has said the first yes of another.
 PENDING = (
@@ -61,7 +62,9 @@ class Opened:
         self.gate = Gate(
             store=self.store,
             policies=rules,
-            people=Settings(requesters=["ada"], approvers=["ada", "bob"], principals=PEOPLE).directory(),
+            people=Settings(
+                requesters=["ada"], approvers=["ada", "bob"], principals=PEOPLE, self_approval_socket="high"
+            ).directory(),
             executor=ScriptedExecutor({}),
             keys=self.store.keys,
             owner="service:test",

@@ -120,14 +120,6 @@ class Known:
         here = (ref for ref in self._places.of(origin) if self._waiting[ref].origin == origin)
         return list(itertools.islice(here, limit))
 
-    def askers(self) -> set[tuple[str, str]]:
-        """Return the requester and the origin of each pending call, each pair once."""
-        return {(asked.requester, asked.origin) for asked in self._waiting.values()}
-
-    def asked_by(self, requester: str, origin: str) -> list[str]:
-        """Return the refs of the requester's pending calls of one conversation, the oldest first."""
-        return [ref for ref in self.asked_in(origin, sys.maxsize) if self._waiting[ref].requester == requester]
-
     def standing_in(self, place: str, limit: int) -> list[str]:
         """Return the refs of the pending calls that were asked in `place` or have a card there, the oldest first."""
         return list(itertools.islice(self._places.of(place), limit))

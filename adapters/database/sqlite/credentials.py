@@ -54,7 +54,7 @@ class SqliteCredentials(Part):
             _log.error("store.tokens_refused", {"why": why})
             return ()
         revoked = {json.loads(data)["name"]: moment(at) for at, data in self._read(sql.CREDENTIALS_REVOKED)}
-        found = [_credential_of(row) for row in stored]
+        found = [credential_of(row) for row in stored]
         kept = [each for each in found if each and self._is_intact(each)]
         return [replace(each, revoked_at=each.revoked_at or revoked.get(each.name)) for each in kept]
 
@@ -124,7 +124,7 @@ def revoke_in(
     return revoked
 
 
-def _credential_of(row: Sequence[Any]) -> Credential | None:
+def credential_of(row: Sequence[Any]) -> Credential | None:
     """Return the bearer token in a row. For a row that can't be read, log an error and return None."""
     try:
         return credential_of_row(row)

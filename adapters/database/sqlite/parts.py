@@ -118,14 +118,9 @@ class SqliteCalls(Part):
         """
         return min(limit, self._memory.count(requester, agent))
 
-    async def askers(self) -> Collection[tuple[str, str]]:
-        """Return the requester and the origin of each pending call, each pair once."""
-        return self._memory.askers()
-
-    async def asked_by(self, requester: str, origin: str) -> Sequence[Call]:
-        """Return the requester's pending calls of one conversation, the oldest first."""
-        refs = self._memory.asked_by(requester, origin)
-        return self._waiting(refs, len(refs))
+    async def pending_refs(self) -> Sequence[str]:
+        """Return the refs of all pending calls, the oldest first."""
+        return self._memory.waiting(sys.maxsize)
 
     async def same_open(self, digest: str, agent: str) -> Call | None:
         """Return the oldest pending call with this digest from this agent, or None."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hitl.proof.keyring import Keyring
 
 #: The revisions of the migrations, oldest first. The other modules expect a database with the last revision.
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
 #: The schema of the last revision, as SQL. `python -m adapters.database.definitions` writes it from the migrations.
 NEW_SCHEMA: Final = Path(__file__).with_name("schema.sql")
 

@@ -3,7 +3,7 @@ CREATE TABLE alembic_version (
 	version_num VARCHAR(32) NOT NULL, 
 	CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 );
-INSERT INTO "alembic_version" VALUES('0008');
+INSERT INTO "alembic_version" VALUES('0009');
 CREATE TABLE audit (
 	id INTEGER NOT NULL, 
 	ref VARCHAR NOT NULL, 
@@ -198,7 +198,7 @@ CREATE TABLE votes (
 	surface VARCHAR NOT NULL, 
 	pressed_at INTEGER, 
 	at INTEGER NOT NULL, 
-	mac VARCHAR NOT NULL, 
+	mac VARCHAR NOT NULL, identity VARCHAR, risk VARCHAR, 
 	PRIMARY KEY (ref, seq), 
 	FOREIGN KEY(ref) REFERENCES calls (ref)
 )

@@ -6,29 +6,30 @@ The service's start doesn't import this module, because importing SQLModel takes
 from __future__ import annotations
 
 import itertools
-import json
 import sqlite3
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
-from sqlalchemy import StaticPool, case, create_engine, func, true
+from sqlalchemy import StaticPool, case, create_engine, func
 from sqlalchemy.exc import DBAPIError
 from sqlmodel import Session, col, select
 
 from adapters.database.sqlite import schema
+from adapters.database.sqlite.credentials import CREDENTIAL, credential_of
 from adapters.database.sqlite.examine import Examination
 from adapters.database.sqlite.failures import unavailable
 from adapters.database.sqlite.history import History
 from adapters.database.tables import DUE, WAITING, AuditRow, CallRow, CredentialRow, InboxRow, OutboxRow
 from hitl.call import Event, PostKind
-from hitl.credentials import Scope
 from hitl.proof.chain import data_of
-from hitl.times import micros, moment
+from hitl.times import moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
+
+    from hitl.credentials import Credential
 
 
 class SqliteSurvey(History, Examination):
@@ -70,35 +71,13 @@ class SqliteSurvey(History, Examination):
         """Count the events that were set aside because they could not be handled."""
         return self.session.exec(select(func.count()).where(col(InboxRow.aside_at).is_not(None))).one()
 
-    def token_holders(self, now: datetime) -> tuple[set[str], set[str]]:
-        """Return two sets of principals: those who may ask with a working token, and those who may decide with one.
+    def credentials(self) -> list[Credential]:
+        """Return all bearer tokens, including those that don't work any more.
 
-        A token with the name NAME is the principal `token:NAME`. The first set also has the owners of agents' tokens,
-        because agents may ask for them.
+        Tokens that can't be read are left out, and MACs aren't checked.
         """
-        live = col(CredentialRow.revoked_at).is_(None) & func.coalesce(col(CredentialRow.until) > micros(now), true())
-        found = self.session.exec(
-            select(CredentialRow.name, CredentialRow.scope, CredentialRow.owner).where(live)
-        ).all()
-        agents = [(f"token:{name}", owner) for name, scope, owner in found if scope == Scope.AGENT.value]
-        asking = {holder for pair in agents for holder in pair if holder}
-        return asking, {f"token:{name}" for name, scope, _ in found if scope == Scope.APPROVER.value}
-
-    def ended_tokens(self, now: datetime) -> Mapping[str, bool]:
-        """Return principal of each token that doesn't work any more -> whether it was revoked.
-
-        The time of the other tokens is over.
-        """
-        revoked = col(CredentialRow.revoked_at).is_not(None)
-        ended = revoked | (col(CredentialRow.until) <= micros(now))
-        found = self.session.exec(select(CredentialRow.name, revoked).where(ended)).all()
-        return {f"token:{name}": bool(was_revoked) for name, was_revoked in found}
-
-    def origins_of_agents(self, now: datetime) -> list[tuple[str, ...]]:
-        """Return, for each agent's token that works, the conversations that it may name as origin."""
-        live = col(CredentialRow.revoked_at).is_(None) & func.coalesce(col(CredentialRow.until) > micros(now), true())
-        agents = select(CredentialRow.origins).where(live, col(CredentialRow.scope) == Scope.AGENT.value)
-        return [tuple(json.loads(origins)) for origins in self.session.exec(agents)]
+        found = map(credential_of, self.stored("credentials", CREDENTIAL, ("name",)))
+        return [each for each in found if each is not None]
 
     def tokens(self) -> set[str]:
         """Return the names of all tokens, including revoked tokens."""

@@ -17,9 +17,9 @@ from hitl.testing import MemoryStore
 from tests.hitl.world import ANN, BOB, NOON, OLGA, SAM, World, codes, directory
 
 
-def person(voter: str) -> str | None:
+def person(said: Vote) -> str | None:
     """Ann and Bob count; Ann goes by a second name."""
-    return {ANN: ANN, BOB: BOB, "slack:T1/ANN": ANN}.get(voter)
+    return {ANN: ANN, BOB: BOB, "slack:T1/ANN": ANN}.get(said.principal)
 
 
 def vote(principal: str, *, approve: bool = True) -> Vote:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hitl.call import ReplyKind, Status, Verb
+from hitl.call import Preparation, ReplyKind, Status, Verb
 from hitl.cards.masked import masked
 from hitl.gate.response import Came
 from hitl.outcomes import Doubt, Refusal, Told, fact
@@ -327,6 +327,15 @@ class TestHowItWasSaid:
         assert Came.UNCLEAR is answer.came
         assert fact(Told.UNCLEAR, short=call.short, why=fact(Doubt.ANOTHER, said="merge")) == answer.fact
         assert Came.APPROVED is (await world.type("yes, do it", target=call.ref)).came
+
+    async def test_a_no_that_only_names_the_cards_action_asks_back(self, world: World) -> None:
+        """It may be a yes: "cancel it" to a card that cancels an order. A plain no rejects."""
+        world.executor.preparation = Preparation("Cancel the order 44.")
+        call = await world.ask()
+        answer = await world.type("cancel it", target=call.ref)
+
+        assert (Came.UNCLEAR, fact(Told.UNCLEAR, short=call.short, why=fact(Doubt.BOTH))) == (answer.came, answer.fact)
+        assert Came.REJECTED is (await world.type("no", target=call.ref)).came
 
 
 class TestNamed:

@@ -153,8 +153,8 @@ def test_whoever_got_a_name_since_is_the_same_person() -> None:
     assert access.may_see("uma", call)
     assert access.may_withdraw("uma", call)
     assert access.is_approver("ann", call)
-    assert access.why_not_decide(yes(ANN), call, call.verdict, approve=True) is None
-    assert Refusal.OWN is access.why_not_decide(yes(UMA), call, call.verdict, approve=True)
+    assert access.why_not_decide(yes(ANN), call, call.verdict, NOON, approve=True) is None
+    assert Refusal.OWN is access.why_not_decide(yes(UMA), call, call.verdict, NOON, approve=True)
 
 
 def test_the_lists_of_now_count_beside_those_of_then() -> None:
@@ -162,10 +162,10 @@ def test_the_lists_of_now_count_beside_those_of_then() -> None:
     call = the_call(approvers=(ANN,))
 
     assert Refusal.STRANGER is Access(directory(approvers=(BOB,))).why_not_decide(
-        yes(ANN), call, call.verdict, approve=True
+        yes(ANN), call, call.verdict, NOON, approve=True
     )
     assert Refusal.STRANGER is Access(directory(approvers=(ANN, BOB))).why_not_decide(
-        yes(BOB), call, call.verdict, approve=True
+        yes(BOB), call, call.verdict, NOON, approve=True
     )
 
 
@@ -179,21 +179,23 @@ def test_a_list_that_names_an_identity_means_the_person_behind_it() -> None:
     assert access.may_ask("ann", ROOM)
     assert access.operates("ann")
     assert ("ann",) == access.who_may_approve(call)
-    assert access.why_not_decide(yes(ANN), call, call.verdict, approve=True) is None
+    assert access.why_not_decide(yes(ANN), call, call.verdict, NOON, approve=True) is None
 
 
 def test_a_call_is_decided_where_its_card_stands() -> None:
     """Elsewhere even an approver hears only that; the socket shows every call, so there is no elsewhere there."""
     access, call = Access(directory()), the_call()
 
-    assert Refusal.PLACE is access.why_not_decide(yes(ANN, conversation="telegram:5"), call, call.verdict, approve=True)
+    assert Refusal.PLACE is access.why_not_decide(
+        yes(ANN, conversation="telegram:5"), call, call.verdict, NOON, approve=True
+    )
     elsewhere = yes(ANN, surface="socket", conversation="local")
-    assert access.why_not_decide(elsewhere, call, call.verdict, approve=True) is None
+    assert access.why_not_decide(elsewhere, call, call.verdict, NOON, approve=True) is None
 
 
 def test_ones_own_call_may_be_rejected() -> None:
     """Only the yes needs somebody else."""
     access, call = Access(directory(approvers=(UMA,))), the_call(approvers=(UMA,))
 
-    assert access.why_not_decide(yes(UMA), call, call.verdict, approve=False) is None
-    assert Refusal.OWN is access.why_not_decide(yes(UMA), call, call.verdict, approve=True)
+    assert access.why_not_decide(yes(UMA), call, call.verdict, NOON, approve=False) is None
+    assert Refusal.OWN is access.why_not_decide(yes(UMA), call, call.verdict, NOON, approve=True)

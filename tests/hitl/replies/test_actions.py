@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from hitl.replies import another, lexicon, read, verdict
+from hitl.replies import another, lexicon, read, says_the_action, verdict
 from hitl.replies.templates import Sequence, TemplateWord, parse
 
 
@@ -48,6 +48,42 @@ def test_a_yes_to_another_action_is_named(text: str, title: str, arguments: str,
 def test_a_yes_that_fits_the_card_or_names_nothing_counts(text: str, title: str, arguments: str) -> None:
     """The card's tool, sentence or argument names the action, or the yes is an idiom that names none."""
     assert "" == another(text, title, arguments)
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("cancel it", "shop cancel_order"),
+        ("please cancel", "shop cancelOrder"),
+        ("cancel it", "shop frob Cancel the order 44."),
+        ("stop", "aws stop_instance"),
+        ("storniere das", "shop cancel_order"),
+        ("キャンセルして", "shop cancel_order"),
+        ("取消", "shop cancel_order"),
+    ],
+)
+def test_a_no_that_only_names_the_cards_action_may_be_a_yes(text: str, title: str) -> None:
+    """Who says "cancel it" to the cancellation of an order may agree to it or refuse it."""
+    assert "reject" == verdict(read(text)).verdict
+    assert says_the_action(text, title)
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("no", "shop cancel_order"),
+        ("no, cancel it", "shop cancel_order"),
+        ("never", "shop cancel_order"),
+        ("no, stop", "aws stop_instance"),
+        ("cancel it", "fs delete_file"),
+        ("stop", "shop cancel_order"),
+        ("reject", "forge reject_change"),
+    ],
+)
+def test_a_no_with_another_word_for_no_is_a_no(text: str, title: str) -> None:
+    """The reply refuses in other words, too, or names an action that isn't the card's, or the verb of our button."""
+    assert "reject" == verdict(read(text)).verdict
+    assert not says_the_action(text, title)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,18 @@ import pytest
 
 from hitl.outcomes import Doubt, fact
 from hitl.replies import Meaning, Reading, data, lexicon, read, verdict
-from hitl.replies.phrase_roles import POLITE, REFUSES, UNCLEAR, YES
+from hitl.replies.phrase_roles import (
+    CONDITION,
+    HEDGE,
+    LATER,
+    OPENS,
+    POLITE,
+    QUESTION,
+    REFUSES,
+    STATES,
+    UNCLEAR,
+    YES,
+)
 from tests.hitl.replies import automata
 
 _CODES = sorted(lexicon.all_codes())
@@ -25,6 +36,15 @@ def test_no_phrase_is_both_yes_and_no(code: str) -> None:
     found = automata.phrases(code)
 
     assert [] == [phrase for roles, phrase in found if roles & YES and roles & REFUSES and not roles & UNCLEAR]
+
+
+@pytest.mark.parametrize("code", _CODES)
+def test_no_phrase_beside_a_yes_is_also_a_word_of_doubt(code: str) -> None:
+    """Otherwise a yes with "wait" or "where" would approve. A word after which a yes doesn't count may be both."""
+    found = automata.phrases(code)
+    beside = [(roles, phrase) for roles, phrase in found if roles & (POLITE | STATES) and not roles & OPENS]
+
+    assert [] == [phrase for roles, phrase in beside if roles & (CONDITION | QUESTION | LATER | HEDGE)]
 
 
 @pytest.mark.parametrize("code", _CODES)

@@ -97,3 +97,9 @@ def test_arabic_noes_count_with_and_without_a_hamza(text: str) -> None:
 def test_a_last_hamza_keeps_start_from_being_read_as_never() -> None:
     """The Arabic "start" and "never" differ by the place of the hamza alone."""
     assert verdict(read("ابدأ")).verdict is Meaning.UNCLEAR
+
+
+@pytest.mark.parametrize("text", ["διάγραψέ το", "ναι, εκτέλεσέ το", "δημοσίευσέ το"])
+def test_a_second_accent_of_a_greek_word_changes_nothing(text: str) -> None:
+    """Before a short word such as "το", the rules of Greek spelling set one."""
+    assert verdict(read(text)).verdict is Meaning.APPROVE

@@ -95,3 +95,66 @@ def test_an_agents_name_before_a_report_is_no_answer(text: str) -> None:
 def test_an_agents_name_beside_a_yes_changes_nothing(text: str) -> None:
     """People address the agent that asks. Two thumbs say the same as one."""
     assert Meaning.APPROVE is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sí, entonces",
+        "oui, alors",
+        "sì, allora",
+        "sim, então...",
+        "ja, dann",
+        "ja, dan",
+        "да, тогда",
+        "ja, då",
+        "ναι, λοιπόν",
+        "כן, אז",
+        "نعم، إذن",
+        "yes, then",
+        "네, 저기",
+    ],
+)
+def test_a_yes_before_the_beginning_of_another_sentence_is_unfinished(text: str) -> None:
+    """After the word "then" and a comma before it, a condition may follow."""
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(
+    "text", ["hazlo entonces", "d'accord alors", "va bene allora", "делай тогда", "kör då", "ok dann"]
+)
+def test_a_then_inside_a_sentence_changes_nothing(text: str) -> None:
+    """People end an order with it."""
+    assert Meaning.APPROVE is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "はい、待って",
+        "yes 待って",
+        "👍 待って",
+        "はい、確認して",
+        "はい、聞いて",
+        "ja, waar",
+        "نعم أي",
+        "sí, me parece",
+    ],
+)
+def test_a_yes_beside_a_wait_a_request_a_question_or_a_hedge_is_unclear(text: str) -> None:
+    """Their words are also a part of thanks and remarks, such as "thanks for waiting"."""
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(
+    "text", ["gửi tôi, ok", "надішли мені, ок", "küldd nekem, ok", "lähetä minulle, ok", "תשלח לי, בסדר"]
+)
+def test_an_order_to_send_something_to_the_person_is_no_answer(text: str) -> None:
+    """The person asks for more, though "ok for me" is a yes in these languages."""
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize("text", ["ok o", "אוקיי, או", "اوکی یا", "làm đi à"])
+def test_a_yes_before_an_or_or_a_question_particle_is_unclear(text: str) -> None:
+    """Each of these words for "or" is an interjection in some language, too."""
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict

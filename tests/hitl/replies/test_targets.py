@@ -49,6 +49,24 @@ def test_each_answer_keeps_its_own_target_and_reason() -> None:
     assert answers == read("yes K7Q2MX, no 3F2A9C because prod")
 
 
+def test_a_list_of_refs_and_answers_gives_each_ref_its_answer() -> None:
+    """A colon joins a ref with the answer after it."""
+    answers = [Reading(YES, target="K7Q2MX"), Reading(NO, target="3F2A9C", reason="prod")]
+
+    assert answers == read("K7Q2MX: yes\n3F2A9C: no, prod")
+
+
+def test_a_ref_without_an_answer_takes_the_answer_before_it() -> None:
+    """A list may follow the answer."""
+    assert [Reading(YES, target="K7Q2MX"), Reading(YES, target="3F2A9C")] == read("yes K7Q2MX, 3F2A9C")
+
+
+@pytest.mark.parametrize("text", ["K7Q2MX yes, 3F2A9C", "K7Q2MX: yes\n3F2A9C", "K7Q2MX: yes, 3F2A9C:"])
+def test_a_ref_whose_answer_is_still_to_come_is_unclear(text: str) -> None:
+    """A person who sent the message too early has answered for the first call, and not for the second one."""
+    assert [Meaning.UNCLEAR] == [reading.verdict for reading in read(text)]
+
+
 def test_several_answers_are_not_one() -> None:
     """Taken as one message they decide nothing."""
     assert unclear(Doubt.TWO) == verdict(read("approve 3F2A9C, reject K7Q2MX"))

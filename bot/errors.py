@@ -9,7 +9,7 @@ import os
 from bot.wording import say
 from hitl.errors import SettingsError
 
-__all__ = ["NoSecretError", "SettingsError", "explained"]
+__all__ = ["NoSecretError", "SettingsError", "explained", "without_number"]
 
 
 class NoSecretError(SettingsError):
@@ -24,6 +24,12 @@ def explained(error: OSError) -> str:
     from bot.names import login
 
     if not isinstance(error, PermissionError) or error.filename is None:
-        return say("command.os", error=error)
+        return say("command.os", error=without_number(error))
     uid = os.geteuid()
     return say("command.forbidden", what=error.filename, user=login(uid) or f"uid {uid}")
+
+
+def without_number(error: OSError) -> str:
+    """Return the words of an error of the operating system, with its file and without its number."""
+    words = error.strerror or str(error)
+    return words if error.filename is None else f"{error.filename}: {words}"

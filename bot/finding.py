@@ -6,10 +6,12 @@ Many commands need only these two, and reading all settings takes 0.3 s.
 from __future__ import annotations
 
 import os
-import tomllib
 from pathlib import Path
 from typing import Any
 
+from bot.errors import SettingsError
+from bot.toml import read_toml
+from bot.wording import say
 from sayso_client.settings import user_runtime
 
 CONFIG_NAME = "sayso.toml"
@@ -57,8 +59,8 @@ def runtime_folder(config: Path | None) -> Path | None:
     path = find_config(config)
     if given is None and path is not None:
         try:
-            given = tomllib.loads(path.read_text("utf-8")).get("runtime")
-        except (OSError, ValueError):
+            given = read_toml(path).get("runtime")
+        except (OSError, SettingsError):
             return None
         given = anchored(given, path.absolute().parent)
     if given is None:
@@ -67,5 +69,10 @@ def runtime_folder(config: Path | None) -> Path | None:
 
 
 def absolute(folder: Path) -> Path:
-    """Return a folder of the settings as an absolute path."""
-    return folder.expanduser().absolute()
+    """Return a folder of the settings as an absolute path. Raises SettingsError if it begins with `~` and the name of
+    nobody.
+    """
+    try:
+        return folder.expanduser().absolute()
+    except RuntimeError as error:
+        raise SettingsError(say("setting.path.home", path=folder)) from error

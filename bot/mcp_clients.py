@@ -19,7 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bot.errors import SettingsError
+from bot.files import replace, write_private
+from bot.toml import read_toml
 from bot.wording import say
+from sayso_client.errors import why_unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -153,7 +156,7 @@ def carry_out(move: Move) -> None:
     """
     move.backup.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     for file, value in move.secrets.items():
-        _write(file, value.encode())
+        write_private(file, value.encode())
     record = {
         "file": str(move.file),
         "before": base64.b64encode(move.before).decode(),
@@ -162,10 +165,9 @@ def carry_out(move: Move) -> None:
         "block": move.block,
         "secrets": [str(file) for file in move.secrets],
     }
-    _write(move.backup, json.dumps(record).encode())
-    with move.settings.open("a", encoding="utf-8") as handle:
-        handle.write(move.block)
-    _replace(move.file, move.after)
+    write_private(move.backup, json.dumps(record).encode())
+    replace(move.settings, move.settings.read_bytes() + move.block.encode())
+    replace(move.file, move.after)
 
 
 def take_back(client: McpClient, folder: Path) -> tuple[Path, bool]:
@@ -188,7 +190,7 @@ def take_back(client: McpClient, folder: Path) -> tuple[Path, bool]:
     if now != before:  # If the file is unchanged, the move failed before it wrote this file.
         if _hash(now) != record["after"]:
             raise SettingsError(say("move.changed", file=file, backup=backup))
-        _replace(file, before)
+        replace(file, before)
     whole = record["block"] in text
     if whole:
         _without_block(settings, text.replace(record["block"], "", 1), file)
@@ -209,13 +211,13 @@ def _settings_text(settings: Path, file: Path) -> str:
         if isinstance(error, FileNotFoundError) and settings.is_absolute():
             return ""
         key = "move.not_restored" if settings.is_absolute() else "move.not_restored.folder"
-        raise SettingsError(say(key, settings=settings, why=error, file=file)) from error
+        raise SettingsError(say(key, settings=settings, why=why_unread(error), file=file)) from error
 
 
 def _without_block(settings: Path, text: str, restored: Path) -> None:
     """Write `text`, the settings without the moved servers, to the settings file. Raises SettingsError."""
     try:
-        _replace(settings, text.encode())
+        replace(settings, text.encode())
     except OSError as error:
         told = say("move.half_restored", restored=restored, settings=settings, why=error.strerror)
         raise SettingsError(told) from error
@@ -230,9 +232,9 @@ def _read(file: Path) -> bytes:
 
 def _taken(settings: Path) -> set[str]:
     try:
-        values = tomllib.loads(settings.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise SettingsError(say("move.no_settings", settings=settings, why=error)) from error
+        values = read_toml(settings)
+    except OSError as error:
+        raise SettingsError(say("move.no_settings", settings=settings, why=error.strerror)) from error
     servers = values.get("mcp", {}).get("servers", {})
     return {"workspace", "shell", *servers}
 
@@ -243,7 +245,7 @@ def _parsed(client: McpClient, file: Path, held: bytes) -> dict[str, Any]:
         values = tomllib.loads(text) if client is McpClient.CODEX else json.loads(text)
     except ValueError as error:
         key = "move.no_toml" if client is McpClient.CODEX else "move.no_json"
-        raise SettingsError(say(key, file=file, why=error)) from error
+        raise SettingsError(say(key, file=file, why=why_unread(error))) from error
     return values if isinstance(values, dict) else {}
 
 
@@ -439,20 +441,3 @@ def _is_below(header: str, server: str) -> bool:
 
 def _hash(held: bytes) -> str:
     return hashlib.sha256(held).hexdigest()
-
-
-def _write(file: Path, held: bytes) -> None:
-    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as handle:
-        os.fchmod(handle.fileno(), 0o600)
-        handle.write(held)
-
-
-def _replace(file: Path, held: bytes) -> None:
-    """Replace a file's content by `held` in one step, and keep the file's mode. If the file is a link, the link's
-    target is replaced.
-    """
-    file = file.resolve()
-    new = file.with_name(f".{file.name}.sayso")
-    _write(new, held)
-    new.chmod(file.stat().st_mode & 0o7777)
-    new.replace(file)

@@ -12,7 +12,7 @@ import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.errors import SettingsError
+from bot.errors import SettingsError, without_number
 from bot.settings import refuse_foreign
 from bot.wording import say
 
@@ -34,7 +34,7 @@ def register_of(section: str, named: str) -> Register | None:
     try:
         found = _module(named)
     except Exception as error:
-        why = f"{type(error).__name__}: {error}"
+        why = without_number(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
         raise SettingsError(say("setting.handlers", section=section, named=named, why=why)) from error
     register: Register | None = getattr(found, "register", None)
     if not callable(register):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from bot.errors import SettingsError
+from bot.errors import SettingsError, without_number
 from bot.wording import say
 from hitl.call import Entry, Event
 from hitl.errors import Unavailable
@@ -69,7 +69,7 @@ class Library:
             except LookupError as error:
                 missing.append(str(error.args[0]))
             except OSError as error:
-                raise SettingsError(say("setting.policy", name=repr(name), why=error)) from error
+                raise SettingsError(say("setting.policy", name=repr(name), why=without_number(error))) from error
         if len(found) > 1:
             raise SettingsError(say("setting.policy.twice", origin=found[0].origin, other=found[1].origin))
         if not found:

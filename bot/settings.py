@@ -7,11 +7,11 @@ The environment overrides the file. Unknown keys are errors.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import stat
 import sys
-import tomllib
 from datetime import timedelta
 from decimal import Decimal
 from difflib import get_close_matches
@@ -41,10 +41,14 @@ from bot.finding import PREFIX, absolute, anchored, default_runtime
 from bot.paths import is_within
 from bot.revoking import revoked_names
 from bot.surfaces import PLATFORMS, surfaces
+from bot.toml import read_toml
 from bot.wording import say
 from hitl.call import CardTerms, Mode, Risk
+from hitl.cards.misfits import misfit
 from hitl.cards.redaction import mask_value
 from hitl.cards.templates import LONGEST_UNDO, check
+from hitl.cards.text import one_line
+from hitl.cards.wording import sentence
 from hitl.limits import KEEP_EVENTS, Limits
 from hitl.operating_mode import Terms
 from hitl.people import Conversation, Directory
@@ -72,6 +76,27 @@ def _lower(value: object) -> object:
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _shaped(pattern: str, key: str) -> AfterValidator:
+    """Return a validator that refuses a text which doesn't match the pattern, with the sentence of this key."""
+
+    def check_shape(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(say(key))
+        return text
+
+    return AfterValidator(check_shape)
+
+
+def _passing(value: object) -> object:
+    """Refuse a value of `fallback` that is neither the word `deny` nor a table of tools."""
+    if value != "deny" and not isinstance(value, dict):
+        raise ValueError(say("setting.fallback"))
+    for tool, word in value.items() if isinstance(value, dict) else ():
+        if word not in {"deny", "pass"}:
+            raise ValueError(say("setting.fallback.tool", tool=tool))
+    return value
 
 
 def _span(value: object) -> object:
@@ -179,7 +204,10 @@ class NotifySettings(_Part):
     receiver has too.
     """
 
-    url: str = Field(pattern=r"^(https://[^\s/?#@]+|http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?)(/[!-~]*)?$")
+    url: Annotated[
+        str,
+        _shaped(r"(https://[^\s/?#@]+|http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?)(/[!-~]*)?", "setting.notify.url"),
+    ]
     secret_file: Path
 
 
@@ -225,7 +253,7 @@ class MetricsSettings(_Part):
 class TraceSettings(_Part):
     """The address that traces are sent to (OTLP over HTTP). Without an endpoint there are no traces."""
 
-    endpoint: str = Field(default="", pattern="^(https?://.+)?$")
+    endpoint: Annotated[str, _shaped("(https?://.+)?", "setting.traces.endpoint")] = ""
 
 
 class RetentionSettings(_Part):
@@ -306,7 +334,7 @@ class McpServerSettings(_Part):
 class McpSettings(_Part):
     """The MCP gateway, and the servers behind it. Each server's name is a tool group."""
 
-    servers: dict[Annotated[str, Field(pattern="^[a-z0-9][a-z0-9-]{0,31}$")], McpServerSettings] = {}
+    servers: dict[Annotated[str, _shaped("[a-z0-9][a-z0-9-]{0,31}", "setting.mcp.name")], McpServerSettings] = {}
 
 
 class Settings(BaseSettings):
@@ -336,7 +364,7 @@ class Settings(BaseSettings):
     stage: str = ""
     stages: dict[str, StageSettings] = {}
     mode: Annotated[Mode, BeforeValidator(_lower)] = Mode.ENFORCE
-    fallback: Literal["deny"] | dict[str, Literal["deny", "pass"]] = "deny"
+    fallback: Annotated[Literal["deny"] | dict[str, Literal["deny", "pass"]], BeforeValidator(_passing)] = "deny"
     resolve_hosts: bool = False
     retention: RetentionSettings = RetentionSettings()
     tools: ToolSettings = ToolSettings()
@@ -351,7 +379,7 @@ class Settings(BaseSettings):
     telegram: TelegramSettings | None = None
     slack: SlackSettings | None = None
     mcp: McpSettings | None = None
-    masks: dict[Annotated[str, Field(pattern="^[a-z][a-z0-9-]{0,30}$")], Name] = {}
+    masks: dict[Annotated[str, _shaped("[a-z][a-z0-9-]{0,30}", "setting.mask.name")], Name] = {}
     limits: LimitSettings = Field(default_factory=dict, validate_default=True)
     #: The names whose rights `sayso revoke` has ended (`bot.revoking`).
     _revoked: frozenset[str] = PrivateAttr(frozenset())
@@ -550,7 +578,7 @@ def refuse_foreign(path: Path | None) -> None:
 def load(path: Path | None) -> Settings:
     """Return the settings of a file and the environment. Raises SettingsError."""
     try:
-        values = tomllib.loads(path.read_text("utf-8")) if path else {}
+        values = read_toml(path) if path else {}
         _refuse_secrets(path, values)
         if path is not None:
             _anchor(Settings, values, path.absolute().parent)
@@ -562,10 +590,6 @@ def load(path: Path | None) -> Settings:
     except OSError as error:
         key = "setting.none" if isinstance(error, FileNotFoundError) else "setting.unreadable"
         raise SettingsError(say(key, path=path, why=error.strerror)) from error
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(_no_toml(path, error)) from error
-    except UnicodeDecodeError as error:
-        raise SettingsError(say("setting.utf8", path=path, byte=error.start)) from error
     except ValidationError as error:
         raise SettingsError(_explain(path, error)) from error
     except UnreadableError as error:
@@ -610,6 +634,8 @@ def _anchored(declared: Any, value: Any, folder: Path) -> Any:
     setting.
     """
     if declared is Path:
+        if isinstance(value, str) and "\0" in value:
+            raise SettingsError(say("setting.path.nul", path=one_line(value)))
         return anchored(value, folder)
     if isinstance(declared, type) and issubclass(declared, BaseModel):
         if isinstance(value, dict):
@@ -691,39 +717,21 @@ def _variable(levels: Iterable[object]) -> str:
     return PREFIX + "__".join(map(str, levels)).upper()
 
 
-#: pydantic's type of an error -> our own sentence, for the errors that people often see. Other errors keep pydantic's
-#: words.
-_MISFITS = {
-    **dict.fromkeys(("list_type", "tuple_type"), "setting.list"),
-    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "setting.table"),
-    **dict.fromkeys(("bool_type", "bool_parsing"), "setting.bool"),
-    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "setting.whole"),
-    **dict.fromkeys(("float_type", "float_parsing"), "setting.number"),
-    "string_type": "setting.text",
-    "path_type": "setting.path",
-    "literal_error": "setting.choice",
-    "less_than_equal": "setting.most",
-    "greater_than_equal": "setting.least",
-    "missing": "setting.missing",
-}
-
-
-def _no_toml(path: Path | None, error: tomllib.TOMLDecodeError) -> str:
-    """Return a sentence about a file that isn't TOML. For a key that is there twice, tomllib names only the line."""
-    place = re.search(r"at line (\d+)", str(error))
-    if path is None or place is None or "overwrite" not in str(error):
-        return say("setting.toml", path=path, why=error)
-    key = path.read_text("utf-8").splitlines()[int(place[1]) - 1].partition("=")[0].strip()
-    return say("setting.toml.twice", path=path, key=key, line=place[1])
+#: An error names at most this many wrong settings, and counts the others.
+_MOST_TOLD = 5
+#: A part of a key that needs no quotes in TOML.
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def _explain(path: Path | None, error: ValidationError) -> str:
     problems = error.errors(include_input=False, include_url=False)
     places = [_place(problem["loc"]) for problem in problems]
-    told = "; ".join(
+    each = [
         say("setting.misfit", setting=place, why=_wrong(problem))
         for place, problem in zip(places, problems, strict=True)
-    )
+    ]
+    told, more = "; ".join(each[:_MOST_TOLD]), len(each) - _MOST_TOLD
+    told = say("setting.more", told=told, count=more) if more > 0 else told
     if path is None or all(place.startswith(PREFIX) for place in places):
         return say("setting.environment", problems=told)
     return say("setting.unusable", path=path, problems=told)
@@ -734,20 +742,31 @@ def _place(levels: Sequence[object]) -> str:
     file.
     """
     named = (_variable(levels[:depth]) for depth in range(len(levels), 0, -1))
-    return next((name for name in named if name in os.environ), ".".join(map(str, levels)))
+    if variable := next((name for name in named if name in os.environ), None):
+        return variable
+    # pydantic adds "[key]" if the key itself is wrong, and not its value.
+    *above, last = [level for level in levels if level != "[key]"]
+    if isinstance(last, int):
+        return say("setting.entry", list=_key(above), number=last + 1)
+    return _key([*above, last])
+
+
+def _key(levels: Iterable[object]) -> str:
+    """Return a key as it is in the file, on one line. A part with other characters than letters, digits, _ and - is in
+    quotes.
+    """
+    parts = (str(level) for level in levels)
+    return one_line(".".join(part if _BARE.fullmatch(part) else json.dumps(part, ensure_ascii=False) for part in parts))
 
 
 def _wrong(problem: ErrorDetails) -> str:
     """Return a sentence about a wrong setting. For an unknown key, it names the most similar known key."""
-    if problem["type"] != "extra_forbidden":
-        key = _MISFITS.get(problem["type"])
-        ctx = problem.get("ctx", {})
-        if key:
-            return say(key, **ctx)
-        return str(ctx["error"]) if problem["type"] == "value_error" else problem["msg"]
-    *above, name = problem["loc"]
-    near = get_close_matches(str(name), _keys(above), n=1)
-    return say("near.setting", near=near[0]) if near else say("setting.unknown")
+    if problem["type"] == "extra_forbidden":
+        *above, name = problem["loc"]
+        near = get_close_matches(str(name), _keys(above), n=1)
+        return say("near.setting", near=near[0]) if near else say("setting.unknown")
+    told = misfit(problem["type"], problem.get("ctx", {}))
+    return say("setting.table") if told.what == "misfit.object" else sentence(told)
 
 
 def _keys(levels: Iterable[object]) -> list[str]:

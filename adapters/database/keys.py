@@ -63,7 +63,7 @@ def read(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
     except OSError as error:
         raise _unreadable(path, error) from error
     except (ValueError, KeyError, TypeError) as error:
-        raise Unavailable(say("database.keys.malformed", path=path, why=error)) from error
+        raise Unavailable(say("database.keys.malformed", path=path)) from error
 
 
 def rotate(path: Path) -> Sequence[str]:

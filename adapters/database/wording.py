@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 ENGLISH: Mapping[str, str] = {
     # messages about the key file
     "database.keys.open": "{path} can be used by other users. Make new keys, or run: chmod 600 {path}",
-    "database.keys.malformed": "The keys in {path} can't be read: it isn't a key file ({why}). Restore it from a backup; without it, open calls can't be decided.",
+    "database.keys.malformed": "The keys in {path} can't be read: it isn't a key file. Restore it from a backup; without it, open calls can't be decided.",
     "database.keys.twice": "it has no key, or two with one id",
     "database.keys.lost": "The keys {path} are missing, and they made the MACs of everything in {database}. Put the file back from a backup. If there is none, move the state folder away and start again: nothing in it can be verified or decided.",
     "database.keys.unreadable": "The keys in {path} can't be read: {why}.",

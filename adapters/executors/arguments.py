@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from hitl.cards.misfits import misfit
 from hitl.cards.text import one_line
 from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
@@ -39,7 +40,7 @@ class Declared(Generic[M]):
         try:
             return self._model.model_validate(dict(args))
         except ValidationError as error:
-            found = error.errors(include_url=False, include_context=False, include_input=False)
+            found = error.errors(include_url=False, include_input=False)
         first = min(found, key=lambda each: each["type"] != "extra_forbidden")
         name = one_line(".".join(map(str, first["loc"])), 60)
         if first["type"] == "extra_forbidden":
@@ -47,5 +48,4 @@ class Declared(Generic[M]):
             raise InvalidConfirmation(fact("args.unknown", name=name, takes=takes))
         if first["type"] == "missing":
             raise InvalidConfirmation(fact("args.missing", name=name))
-        why = one_line(first["msg"])
-        raise InvalidConfirmation(fact("args.type", name=name, why=why[:1].lower() + why[1:]))
+        raise InvalidConfirmation(fact("args.type", name=name, why=misfit(first["type"], first.get("ctx", {}))))

@@ -102,7 +102,7 @@ class AapRoute(WrittenRoute):
             except SaysoError as error:
                 given = _refused(error, name)
             except RequestValidationError as error:
-                given = _refused(problems.invalid(error), name)
+                given = _refused(problems.invalid(request, error), name)
             given.headers["X-Request-ID"] = name
             return given
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from difflib import get_close_matches
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,9 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.routing import compile_path
 
-from hitl.cards.wording import IN_ENGLISH, say
+from hitl.cards.misfits import misfit
+from hitl.cards.text import one_line
+from hitl.cards.wording import IN_ENGLISH, say, sentence
 from hitl.errors import Failed, InvalidConfirmation, SaysoError, TooManyPending, Unavailable
 from hitl.outcomes import Refusal
 
@@ -27,6 +30,10 @@ if TYPE_CHECKING:
 MEDIA_TYPE = "application/problem+json"
 #: For each status, the seconds for the header Retry-After if the error itself names no time.
 _RETRY_S = {TooManyPending.status: 10, Unavailable.status: 2}
+#: The most characters of a mistake's place in the request.
+_LONGEST_PLACE = 120
+#: The number of parts of the place of a field at the top of the body: `body` and the field's name.
+_OF_THE_BODY = 2
 _log = logging.getLogger(__name__)
 
 
@@ -68,29 +75,62 @@ def handle(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _failed)
 
 
-def invalid(error: RequestValidationError) -> InvalidConfirmation:
+def invalid(request: Request, error: RequestValidationError) -> InvalidConfirmation:
     """Return an error for a request that doesn't fit its model. The error names the first five mistakes.
 
-    If the body wasn't read as JSON, the error says only that.
+    If there is no body that was read as JSON, the error says only that.
     """
     if unread := _unread(error):
         return InvalidConfirmation(unread)
-    return InvalidConfirmation(say("api.invalid", problems="; ".join(_mistakes(error)[:5])))
+    return InvalidConfirmation(say("api.invalid", problems="; ".join(_mistakes(request, error)[:5])))
 
 
 def _unread(error: RequestValidationError) -> str | None:
-    """Return the sentence about a body that isn't JSON or that came without the content type of JSON, else None."""
+    """Return the sentence about a body that isn't there, isn't JSON or came without the content type of JSON, else
+    None.
+    """
     for found in error.errors():
         if found["type"] == "json_invalid":
-            return say("api.no_json", why=found["ctx"]["error"], at=found["loc"][-1])
+            return say("api.no_json", at=found["loc"][-1])
+        if tuple(found["loc"]) == ("body",) and found["type"] == "missing":
+            return say("api.no_body")
         # FastAPI passes a body as bytes if its content type isn't JSON.
         if tuple(found["loc"]) == ("body",) and isinstance(found["input"], bytes):
             return say("api.no_json_type")
     return None
 
 
-def _mistakes(error: RequestValidationError) -> list[str]:
-    return [f"{'.'.join(map(str, found['loc']))}: {found['msg']}" for found in error.errors()]
+def _mistakes(request: Request, error: RequestValidationError) -> list[str]:
+    return [f"{_place(found['loc'], error.body)}: {_wrong(request, found)}" for found in error.errors()]
+
+
+def _place(levels: Sequence[Any], body: Any) -> str:
+    """Return the place of a mistake, such as `body.args.lines.0`.
+
+    For values of any JSON type, pydantic also puts the type's name into the place (`body.args.lines.list.0`). The name
+    of a type isn't in the body, so it is left out.
+    """
+    named = [str(levels[0])]
+    within: Any = body if levels[0] == "body" else None
+    for level in levels[1:]:
+        inside = level in within if isinstance(within, dict) else isinstance(within, list) and isinstance(level, int)
+        if inside:
+            within = within[level]
+        if inside or level == levels[-1]:
+            named.append(str(level))
+    return one_line(".".join(named), _LONGEST_PLACE)
+
+
+def _wrong(request: Request, found: Mapping[str, Any]) -> str:
+    """Return why a value doesn't fit. For an unknown field of the body, name the most similar field."""
+    if found["type"] != "extra_forbidden":
+        return sentence(misfit(found["type"], found.get("ctx", {})))
+    taken = getattr(request.scope["route"], "body_field", None)
+    fields = (
+        getattr(taken.field_info.annotation, "model_fields", ()) if taken and len(found["loc"]) == _OF_THE_BODY else ()
+    )
+    near = get_close_matches(str(found["loc"][-1]), list(fields), n=1)
+    return say("near.field", near=near[0]) if near else say("api.unknown")
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -98,22 +138,27 @@ async def _refused(request: Request, error: Exception) -> Response:
     return answer(error, names=request.app.state.operations.names)
 
 
-async def _invalid(_: Request, error: Exception) -> Response:
+async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101
-    return answer(invalid(error), errors=[] if _unread(error) else _mistakes(error)[:20])
+    return answer(invalid(request, error), errors=[] if _unread(error) else _mistakes(request, error)[:20])
 
 
 async def _plain(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     # FastAPI raises HTTPException for a body that it can't decode.
     if isinstance(cause := error.__cause__, UnicodeDecodeError):
-        return answer(InvalidConfirmation(say("api.no_json", why=cause.reason, at=cause.start)))
+        return answer(InvalidConfirmation(say("api.no_utf8", at=cause.start)))
+    if isinstance(cause, RecursionError | ValueError):
+        return answer(InvalidConfirmation(say("api.too_much")))
     phrase = HTTPStatus(error.status_code).phrase
     code = phrase.upper().replace(" ", "_").replace("-", "_")
-    document = _document(code, error.status_code, str(error.detail or phrase), ())
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        return response(document, {"Allow": ", ".join(_methods(request))})
-    return response(document, error.headers)
+        allowed = ", ".join(_methods(request))
+        detail = say("api.no_method", method=request.method, allowed=allowed)
+        return response(_document(code, error.status_code, detail, ()), {"Allow": allowed})
+    is_unknown = error.status_code == HTTPStatus.NOT_FOUND and error.detail == phrase
+    detail = say("api.no_path") if is_unknown else str(error.detail or phrase)
+    return response(_document(code, error.status_code, detail, ()), error.headers)
 
 
 def _methods(request: Request) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.cli.common import AsJson, Config, Since, fail, kept_files, moment, print_json, settings
+from bot.cli.common import AsJson, Config, Since, fail, folded, kept_files, moment, print_json, settings
 from bot.wording import say
 from hitl.cards.wording import sentence
 
@@ -110,7 +110,7 @@ def history(
     for each in shown:
         # A request that can't be read has no status, tool or risk to print. The warning below names the request.
         if "status" in each:
-            typer.echo(request_in_a_row(each))
+            typer.echo(folded(request_in_a_row(each), hang=2))
     _warn(shown)
     if not shown:
         typer.echo(f"{say('audit.none')} {found.whence()}", err=True)
@@ -184,7 +184,7 @@ def query(
         _write_csv(lines)
     else:
         for line in lines:
-            typer.echo(_in_a_row(line))
+            typer.echo(folded(_in_a_row(line), hang=2))
     _warn(lines)
     if not lines:
         typer.echo(f"{say('audit.none')} {found.whence()}", err=True)
@@ -242,18 +242,18 @@ def stats(since: Since = None, until: Until = None, config: Config = None, json:
     if json:
         print_json(counted)
         return
-    typer.echo(_summary("", counted))
+    typer.echo(folded(_summary("", counted)))
     for name, title in _RANKINGS.items():
         if counted[name]:
             typer.echo("\n" + say(title))
         for told in counted[name]:
-            typer.echo(_ranked(told))
+            typer.echo(folded(_ranked(told)))
     for name, title in _GROUPS.items():
         rows = sorted(counted[name].items(), key=lambda item: -item[1]["requests"])
         if rows:
             typer.echo("\n" + say(title))
         for key, told in rows[:_MOST_ROWS]:
-            typer.echo(_summary(f"  {key or '-'}: ", told))
+            typer.echo(folded(_summary(f"  {key or '-'}: ", told)))
         if len(rows) > _MOST_ROWS:
             typer.echo(say("stats.more", more=len(rows) - _MOST_ROWS))
     _warn(counted["unreadable"])

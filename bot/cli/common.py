@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import sys
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
@@ -56,6 +58,11 @@ Since = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 #: Name of a day -> the time between its beginning and the beginning of today.
 _DAYS = {"today": timedelta(), "yesterday": timedelta(days=1)}
+#: The blanks and the number of a choice at the beginning of a line. The rest of a folded line begins in the column
+#: behind them.
+_BEFORE = re.compile(r" *(?:\d  )?")
+#: On a narrower terminal, lines are folded as on one with this many columns.
+_NARROWEST = 20
 #: State of a check -> the sign before its line. The state is also the name of the line's colour.
 _SIGNS = {"green": "✔", "yellow": "!", "red": "✘"}
 
@@ -82,11 +89,33 @@ def moment(text: str | None, option: str, *, ahead: bool = False) -> datetime | 
         fail(say("cli.time", option=option, text=repr(text), examples=examples), 2)
 
 
+def folded(text: str, *, beside: int = 0, hang: int = 0) -> str:
+    """Return a text for stdout. On a terminal, long lines are broken between words.
+
+    The rest of a line is indented like its beginning, by at least `hang` columns. Other text on the last line needs
+    `beside` columns. In a pipe, the text stays unchanged.
+    """
+    if not sys.stdout.isatty():
+        return text
+    width = max(shutil.get_terminal_size().columns - beside, _NARROWEST)
+    return "\n".join(_folded_line(line, width, hang) for line in text.split("\n"))
+
+
+def _folded_line(line: str, width: int, hang: int) -> str:
+    from textwrap import fill
+
+    before = _BEFORE.match(line)
+    indent = " " * max(before.end() if before else 0, hang)
+    # A long path or address stays whole, so that it can be copied.
+    return fill(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
 def print_checks(checks: Iterable[Check]) -> None:
     """Print each check on one line that begins with a sign for its state."""
     for check in checks:
         state = check.state.value
-        typer.echo(f"{painted(_SIGNS[state], state)} {check.name}: {check.text}")
+        text = folded(f"  {check.name}: {check.text}")
+        typer.echo(f"{painted(_SIGNS[state], state)} {text[2:]}")
 
 
 def exit_if_red(checks: Iterable[Check]) -> None:

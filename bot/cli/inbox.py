@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     Prompt = Callable[[str], str]
 
 _APPROVE, _REJECT, _DETAILS, _SKIP, _QUIT = "a", "r", "d", "s", "q"
+#: The words that mean a key. No other word does, whatever its first letter is: "absolutely not" is no approval.
+_WORDS = {"approve": _APPROVE, "reject": _REJECT, "details": _DETAILS, "skip": _SKIP, "quit": _QUIT}
 
 
 def register(app: typer.Typer) -> None:
@@ -67,7 +69,11 @@ class _Answering:
     def answer(self) -> bool:
         """Ask until the request is answered or skipped. Return False if the person wants to quit."""
         while True:
-            key = self._prompt(say("inbox.keys.question") if self._asks else say("inbox.keys")).strip().lower()[:1]
+            typed = self._prompt(say("inbox.keys.question") if self._asks else say("inbox.keys")).strip().lower()
+            key = _WORDS.get(typed, typed)
+            if key not in _WORDS.values():
+                typer.echo(say("inbox.unknown"))
+                continue
             if key in {_SKIP, _QUIT}:
                 return key == _SKIP
             try:

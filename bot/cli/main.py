@@ -15,7 +15,7 @@ import typer
 from typer._click.exceptions import ClickException, NoArgsIsHelpError, UsageError
 
 from bot.cli.light import LightCommand, LightGroup
-from hitl.errors import SaysoError
+from hitl.errors import SaysoError, SettingsError
 from sayso_client.errors import ClientError
 from sayso_client.terminal import carry_any_text, interrupted, tell
 
@@ -105,13 +105,19 @@ def main() -> None:
     except (ClientError, SaysoError) as error:
         tell(error.message, "red")
         sys.exit(1)
+    except SettingsError as error:
+        tell(str(error), "red")
+        sys.exit(2)
     except NoArgsIsHelpError as error:
         error.show()
         sys.exit(error.exit_code)
     except ClickException as error:
         tell(_explained(error), "red")
         sys.exit(error.exit_code)
-    except typer.Abort:
+    except typer.Abort as error:
+        # The cursor is behind the prompt and "^C". Typer itself ends this line only after the end of the input.
+        if not isinstance(error.__cause__, EOFError):
+            sys.stderr.write("\n")
         sys.exit(interrupted())
     except BrokenPipeError:
         sys.exit(1)

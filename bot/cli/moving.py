@@ -24,6 +24,7 @@ def move(name: str | None, client_file: Path | None, settings: Path, folder: Pat
     """Move the named client's servers to the gateway. With `remove`, move them back to the client. Exit 2 if that
     fails.
     """
+    from bot.files import uninterrupted
     from bot.mcp_clients import McpClient, carry_out, plan, take_back, usual_file
 
     if name not in set(McpClient):
@@ -31,19 +32,21 @@ def move(name: str | None, client_file: Path | None, settings: Path, folder: Pat
     client = McpClient(name)
     try:
         if remove:
-            _taken_back(*take_back(client, folder))
+            with uninterrupted():
+                _taken_back(*take_back(client, folder))
             return
         relay = [shutil.which("sayso") or sys.argv[0], "mcp", "--config", str(settings.absolute())]
         found = plan(client, client_file or usual_file(client), settings, folder, relay)
         _show(found)
         if not yes and not (sys.stdin.isatty() and typer.confirm(say("move.write"))):
             fail(say("move.not_written"), 2)
-        carry_out(found)
+        with uninterrupted():
+            carry_out(found)
+            typer.echo(say("move.written", file=found.file, settings=settings, backup=found.backup))
     except SettingsError as error:
         fail(str(error), 2)
     except OSError as error:
         fail(say("move.unwritable", file=error.filename, why=error.strerror), 2)
-    typer.echo(say("move.written", file=found.file, settings=settings, backup=found.backup))
 
 
 def _show(move: Move) -> None:

@@ -15,6 +15,7 @@ from msgspec import structs
 from bot.cli.common import AsJson, Config, Since, fail, kept_files, moment, print_json, settings
 from bot.wording import say
 from hitl.cards.wording import IN_ENGLISH
+from sayso_client.errors import why_unread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -412,7 +413,7 @@ def _object(text: str, where: str = "--args") -> dict[str, Any]:
     try:
         value = json_module.loads(text)
     except (ValueError, RecursionError) as error:
-        fail(say("cli.not_json", where=where, why=error), 2)
+        fail(say("cli.not_json", where=where, why=why_unread(error)), 2)
     if not isinstance(value, dict):
         fail(say("cli.no_object", where=where), 2)
     return value

@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, NoReturn
 
 import typer
 
-from bot.cli.common import AsJson, Config, exit_if_red, fail, print_checks, print_json, settings
+from bot.cli.common import AsJson, Config, exit_if_red, fail, folded, print_checks, print_json, settings
 from bot.wording import say
+from sayso_client.terminal import INTERRUPTED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+#: The end of a prompt for yes or no, as Typer prints it.
+_YES_OR_NO = " [y/N]: "
 _TEMPLATE = """\
 # Sayso. Every setting: docs/reference/configuration.md. Unknown keys are errors.
 state = {state}
@@ -167,7 +170,8 @@ def init(
     if platform is Platform.MCP:
         from bot.cli.moving import move
 
-        move(client, client_file, file, Path(secrets_in).expanduser() / "mcp", yes=yes, remove=remove)
+        with _left("init.left.nothing"):
+            move(client, client_file, file, Path(secrets_in).expanduser() / "mcp", yes=yes, remove=remove)
         return
     if platform is not None and platform not in _WAYS:
         flags = {"--managed": managed, "--untested": untested, "--yes": yes}
@@ -183,15 +187,27 @@ def init(
     people = _People(requester, approver, self_approval, alone)
     asks = people == _People(None, None, Limit.OFF, None) and sys.stdin.isatty()
     if asks:
-        people = people._replace(alone=typer.confirm(say("init.alone")))
+        with _left("init.left.nothing"):
+            people = people._replace(alone=typer.confirm(folded(say("init.alone"), beside=len(_YES_OR_NO))))
     _first(file, people, state, runtime, workspace, asks=asks)
     if asks:
         from bot.doctor.checks import run_checks
 
-        _offer(file, token_file, secrets_in)
-        typer.echo("\n" + say("init.checks", file=file))
-        print_checks(run_checks(settings(file, ruling=True), file))
-        typer.echo(say("init.run", named=_named(file)))
+        with _left("init.left", file=file, named=_named(file)):
+            _offer(file, token_file, secrets_in)
+            typer.echo("\n" + say("init.checks", file=file))
+            print_checks(run_checks(settings(file, ruling=True), file))
+        typer.echo(folded(say("init.run", named=_named(file))))
+
+
+@contextlib.contextmanager
+def _left(key: str, **facts: object) -> Iterator[None]:
+    """If the person leaves with Ctrl-C or Ctrl-D, say with the sentence of this key what was written, and exit 130."""
+    try:
+        yield
+    except (typer.Abort, KeyboardInterrupt):
+        typer.echo(err=True)
+        fail(say(key, **facts), INTERRUPTED)
 
 
 def doctor(config: Config = None, json: AsJson = False) -> None:
@@ -256,12 +272,11 @@ def _first(file: Path, people: _People, state: str, runtime: str | None, workspa
         self_approval=_toml(self_approval.value),
     ) + (_ALONE.format(limit=_toml(self_approval.value)) if alone else "")
     _write(file, text, "x")
-    file.chmod(0o600)
     if alone:
-        typer.echo(say("init.shared", limit=self_approval.value))
-    typer.echo(say("init.written" if asks else "init.written.next", file=file, named=_named(file)))
+        typer.echo(folded(say("init.shared", limit=self_approval.value)))
+    typer.echo(folded(say("init.written" if asks else "init.written.next", file=file, named=_named(file))))
     if len(set(approvers)) == 1 and set(requesters) == set(approvers) and self_approval is Limit.OFF:
-        typer.echo(say("init.one_person", name=approvers[0]))
+        typer.echo(folded(say("init.one_person", name=approvers[0])))
 
 
 def _offer(file: Path, token_file: str, secrets_in: str) -> None:
@@ -276,7 +291,7 @@ def _offer(file: Path, token_file: str, secrets_in: str) -> None:
     clients = list(McpClient)
 
     def hook() -> None:
-        typer.echo(say("init.hook", host=_chosen(agents), file=file))
+        typer.echo(folded(say("init.hook", host=_chosen(agents), file=file)))
 
     def mcp() -> None:
         move(_chosen(clients), None, file, Path(secrets_in).expanduser() / "mcp", yes=False, remove=False)
@@ -290,10 +305,12 @@ def _offer(file: Path, token_file: str, secrets_in: str) -> None:
     }
     flows = tuple(offered.values())
     choices = "\n".join(say("init.choice", number=number, what=name) for number, name in enumerate(offered, 1))
-    typer.echo("\n" + say("init.surfaces", choices=choices))
-    while choice := typer.prompt(say("init.choose", last=len(flows)), default="", show_default=False).strip():
+    typer.echo("\n" + folded(say("init.surfaces", choices=choices)))
+    while choice := typer.prompt(
+        folded(say("init.choose", last=len(flows)), beside=3), default="", show_default=False
+    ).strip():
         if choice not in map(str, range(1, len(flows) + 1)):
-            typer.echo(say("init.choose.other", last=len(flows)))
+            typer.echo(folded(say("init.choose.other", last=len(flows))))
             continue
         with contextlib.suppress(typer.Exit):
             flows[int(choice) - 1]()
@@ -301,7 +318,7 @@ def _offer(file: Path, token_file: str, secrets_in: str) -> None:
 
 def _chosen(names: Sequence[str]) -> str:
     """Ask the person for one of these names. Ask again after any other answer."""
-    while (name := str(typer.prompt(say("init.which", names=", ".join(names)))).strip()) not in names:
+    while (name := str(typer.prompt(folded(say("init.which", names=", ".join(names)), beside=3))).strip()) not in names:
         pass
     return name
 
@@ -310,7 +327,7 @@ def _add_http(file: Path) -> None:
     """Append the settings for the HTTP API; existing settings stay unchanged."""
     if "http" not in _read(file):
         _write(file, "\n[http]\nport = 8080\n", "a")
-    typer.echo(say("init.http", file=file))
+    typer.echo(folded(say("init.http", file=file)))
 
 
 def _gate(host: str, config: Path | None, words: list[str], wait_s: int | None, *, remove: bool) -> NoReturn:
@@ -342,7 +359,9 @@ def _add_telegram(file: Path, token_file: str, receive: Receive, webhook_url: st
         _make_secret(Path(secret_file).expanduser())
     _write(file, "\n".join(lines) + "\n", "a")
     is_there = os.access(Path(token_file).expanduser(), os.F_OK)
-    typer.echo(say("init.bot.there" if is_there else "init.bot", section="telegram", file=file, token_file=token_file))
+    typer.echo(
+        folded(say("init.bot.there" if is_there else "init.bot", section="telegram", file=file, token_file=token_file))
+    )
 
 
 _WAYS = {Platform.TELEGRAM: (Receive.POLLING, Receive.WEBHOOK), Platform.SLACK: (Receive.SOCKET, Receive.HTTP)}
@@ -377,9 +396,13 @@ def _add_slack(file: Path, secrets_in: str, receive: Receive) -> None:
 
 def _write(file: Path, text: str, how: Literal["x", "a"]) -> None:
     """Write the text to a new file (`how` is "x"), or append it ("a"). Exit 2 if the file can't be written."""
+    from bot.files import create, replace
+
     try:
-        with file.open(how, encoding="utf-8") as handle:
-            handle.write(text)
+        if how == "x":
+            create(file, text.encode())
+        else:
+            replace(file, file.read_bytes() + text.encode())
     except FileExistsError:
         fail(say("init.exists", file=file), 2)
     except OSError as error:
@@ -388,14 +411,15 @@ def _write(file: Path, text: str, how: Literal["x", "a"]) -> None:
 
 def _read(file: Path) -> dict[str, Any]:
     """Return the content of a settings file, or exit 2 if it can't be read."""
-    import tomllib
+    from bot.errors import SettingsError
+    from bot.toml import read_toml
 
     try:
-        return tomllib.loads(file.read_text("utf-8"))
+        return read_toml(file)
     except OSError as error:
         fail(say("init.unreadable", file=file, why=error.strerror), 2)
-    except ValueError as error:
-        fail(say("init.no_toml", file=file, why=error), 2)
+    except SettingsError as error:
+        fail(say("init.no_toml", why=error), 2)
 
 
 def _is_https(url: str) -> bool:

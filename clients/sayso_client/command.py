@@ -12,7 +12,7 @@ import os
 import sys
 
 from sayso_client.commands import NOT_STARTED
-from sayso_client.errors import ClientError
+from sayso_client.errors import ClientError, why_unread
 from sayso_client.terminal import INTERRUPTED, carry_any_text, clock_of, interrupted, tell, visible
 from sayso_client.wording import say
 from sayso_client.written import read, spelled
@@ -136,9 +136,10 @@ class Command:
 
         `json` prints the call.
         """
-        said = ""
+        said, was_open = "", False
         try:
             self._asking.call = find()
+            was_open = self._asking.call["status"] == "pending"
             with contextlib.suppress(KeyboardInterrupt):
                 said = self._watch("command.stays")
         except ClientError as error:
@@ -149,7 +150,14 @@ class Command:
         if call["status"] == "pending":
             tell(say("command.left", short=call["short"]))
             return INTERRUPTED
-        return self._refused(said) if call["status"] in STATUSES else 0
+        if call["status"] in STATUSES:
+            return self._refused(said)
+        if not self._quiet:
+            if not was_open:
+                tell(_granted(call), "green")
+            if call["status"] == "approved":
+                tell(say("command.take"))
+        return 0
 
     def _watch(self, key: str, *, claims: bool = False) -> str:
         """Wait until the call is decided and, after a rejection, until its reason is known or can't arrive any more.
@@ -408,7 +416,7 @@ def _arguments(args: str, command: Sequence[str]) -> dict[str, Any]:
         given = read(args)
         spelled(given)
     except (ValueError, RecursionError) as error:
-        raise _usage("ask.args", error=error) from error
+        raise _usage("ask.args", error=why_unread(error)) from error
     if not isinstance(given, dict):
         raise _usage("ask.object")
     if not command:

@@ -14,7 +14,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from sayso_client.errors import ClientError
+from sayso_client.errors import ClientError, why_unread
 from sayso_client.remote import address
 from sayso_client.wire import SOCKET_NAME
 from sayso_client.wording import say
@@ -107,7 +107,7 @@ def _read(file: Path) -> dict[str, str]:
     try:
         told = tomllib.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise _wrong("configuration.unreadable", file=file, error=type(error).__name__) from error
+        raise _wrong("configuration.unreadable", file=file, error=why_unread(error)) from error
     if unknown := sorted(set(told) - _KEYS):
         raise _wrong("configuration.unknown", file=file, key=unknown[0], keys=", ".join(sorted(_KEYS)))
     return {key: str(value) if key == "url" else _beside(file, str(value)) for key, value in told.items()}
@@ -125,7 +125,7 @@ def _readable(file: Path) -> str:
     try:
         file.open("rb").close()
     except OSError as error:
-        raise _wrong("configuration.unreadable", file=file, error=type(error).__name__) from error
+        raise _wrong("configuration.unreadable", file=file, error=why_unread(error)) from error
     return str(file)
 
 
@@ -134,7 +134,7 @@ def _secret(file: Path) -> str:
     try:
         return file.read_text("utf-8").strip()
     except (OSError, ValueError) as error:
-        raise _wrong("configuration.unreadable", file=file, error=type(error).__name__) from error
+        raise _wrong("configuration.unreadable", file=file, error=why_unread(error)) from error
 
 
 def _refuse_foreign(file: Path, *, readable: bool = True) -> None:
@@ -147,7 +147,7 @@ def _refuse_foreign(file: Path, *, readable: bool = True) -> None:
     try:
         found = file.stat()
     except OSError as error:
-        raise _wrong("configuration.unreadable", file=file, error=type(error).__name__) from error
+        raise _wrong("configuration.unreadable", file=file, error=why_unread(error)) from error
     others = stat.S_IWGRP | stat.S_IWOTH | (0 if readable else stat.S_IRGRP | stat.S_IROTH)
     if found.st_uid not in {0, os.getuid()} or found.st_mode & others:
         raise _wrong("configuration.foreign", file=file)

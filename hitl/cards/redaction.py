@@ -359,9 +359,13 @@ def _compiled_own(kind: str, pattern: str) -> Any:
     options = re2.Options()
     options.log_errors = False
     try:
+        # The pattern is compiled alone first, so that an error quotes only the operator's own text.
+        re2.compile(pattern, options)
         found = re2.compile(rf"({_MARK})|(?:{pattern})", options)
     except re2.error as error:
-        raise MisfitError(Misfit.PATTERN, kind=kind, why=str(error)) from error
+        reason = error.args[0]
+        why = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        raise MisfitError(Misfit.PATTERN, kind=kind, why=why) from error
     if found.fullmatch("") is not None:
         raise MisfitError(Misfit.EMPTY_PATTERN, kind=kind)
     return found

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Final
 
+from hitl.cards.text import one_line
 from hitl.policy.model import Action, Problem
 from hitl.policy.text import ParsedDocument
 from hitl.policy.wording import say
@@ -14,6 +16,8 @@ from hitl.proof.canonical import pointer_below
 from hitl.records import replace
 
 MAX_ENTRIES: Final = 10_000
+#: A problem shows at most this many characters of a value.
+_LONGEST_VALUE: Final = 80
 NOT_YET: Final = {
     "quorum": "fault.not_yet.approvals",
     "min_approvals": "fault.not_yet.approvals",
@@ -76,8 +80,12 @@ class Notes:
         """Return the value if it is one of the options. Otherwise add a problem and return ``fallback``."""
         if value in options and isinstance(value, str):
             return value
+        names = ", ".join(options)
+        if value is None:
+            self.refuse(path, say("fault.choice.none"), say("fault.do.one_of", options=names))
+            return fallback
         near = closest(value, options) if isinstance(value, str) else None
-        self.refuse(path, say("fault.choice", value=repr(value), options=", ".join(options)), near)
+        self.refuse(path, say("fault.choice", value=spelled(value), options=names), near)
         return fallback
 
     def flag(self, value: Any, path: str) -> bool:
@@ -112,6 +120,15 @@ class Notes:
         if len(value) > MAX_ENTRIES:
             self.refuse(path, say("fault.entries", most=MAX_ENTRIES))
         return value[:MAX_ENTRIES]
+
+
+def spelled(value: Any) -> str:
+    """Return a value of a document for a sentence: a text in quotes, true, false and null as in the document."""
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    if isinstance(value, dict | list):
+        return say("fault.group")
+    return one_line(repr(value) if isinstance(value, str) else str(value), _LONGEST_VALUE)
 
 
 @dataclass(frozen=True, slots=True)

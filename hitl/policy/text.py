@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal
@@ -175,6 +175,21 @@ class _Json:
         return Decimal(found.group()) if found.group(1) or found.group(2) else int(found.group())
 
 
+#: Words in an error of PyYAML, or in its context -> the last part of the key of our sentence. The first match counts.
+_YAML_FAULTS: Mapping[str, str] = {
+    "cannot start": "start",
+    "nesting depth": "deep",
+    "escape": "escape",
+    "quoted scalar": "quote",
+    "mapping values": "colon",
+    "flow": "bracket",
+    "block": "indent",
+    "simple key": "key",
+}
+#: The sentences about something that isn't complete. The line is the line of its beginning.
+_INCOMPLETE = frozenset({"quote", "bracket", "key"})
+
+
 def _yaml(text: str, parsed: ParsedDocument) -> None:
     import yaml  # noqa: PLC0415 - slow to import, and JSON documents don't need it
 
@@ -182,12 +197,33 @@ def _yaml(text: str, parsed: ParsedDocument) -> None:
     try:
         events = iter(list(yaml.parse(text, Loader=loader)))
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        raise _Broken(mark.line + 1 if mark else 1, say("fault.yaml", why=error.problem or error.context)) from error
+        raise _not_yaml(text, error) from error
+    except yaml.reader.ReaderError as error:
+        line = text.encode("utf-8", "replace").count(b"\n", 0, error.position) + 1
+        raise _Broken(line, say("fault.yaml.at.control"), say("fault.do.yaml.at.control")) from error
     except (yaml.YAMLError, UnicodeError) as error:
-        raise _Broken(1, say("fault.yaml", why=error)) from error
+        raise _Broken(1, say("fault.yaml")) from error
     builder = _Yaml(events, parsed)
     builder.document()
+
+
+def _not_yaml(text: str, error: Any) -> _Broken:
+    """Return the problem of a text that isn't YAML, in our own words: PyYAML's words are for programmers."""
+    words = f"{error.problem} {error.context or ''}"
+    kind = next((kind for said, kind in _YAML_FAULTS.items() if said in words), "")
+    first, last = error.context_mark or error.problem_mark, error.problem_mark or error.context_mark
+    mark = first if kind in _INCOMPLETE else last
+    line = mark.line + 1 if mark else 1
+    if kind == "start" and mark:
+        sign = text.removeprefix("\ufeff").split("\n")[mark.line][mark.column : mark.column + 1]
+        if sign != "\t":
+            return _Broken(line, say("fault.yaml.start", sign=sign), say("fault.do.yaml.start"))
+        kind = "tab"
+    if kind == "deep":
+        return _Broken(line, say("fault.text.deep"))
+    if not kind:
+        return _Broken(line, say("fault.yaml"))
+    return _Broken(line, say(f"fault.yaml.at.{kind}"), say(f"fault.do.yaml.at.{kind}"))
 
 
 class _Yaml:

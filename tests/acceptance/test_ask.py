@@ -289,6 +289,18 @@ def test_another_command_waits_for_a_request(service: Installation, door: Door, 
     assert ("approved" if verb == "approve" else "rejected") == service.status(short)
 
 
+def test_a_wait_for_an_approved_request_says_what_happened_and_what_to_do(service: Installation, door: Door) -> None:
+    """`sayso wait` ends at once with 0. It says that nothing ran yet; with `--quiet` it says nothing."""
+    short = door.run("ask", "deploy", "--no-wait").stdout.strip()
+    decided(service, "approve")
+    waited = door.run("wait", short)
+
+    assert 0 == waited.returncode
+    assert says(waited.stderr, "command.decided", short=short)
+    assert says(waited.stderr, "command.take")
+    assert (0, "") == (door.run("wait", short, "--quiet").returncode, door.run("wait", short, "--quiet").stderr)
+
+
 def test_who_stops_waiting_withdraws_nothing(service: Installation, door: Door) -> None:
     """Ctrl-C ends `sayso wait` with 130, says how to go on, and the request stays pending."""
     short = door.run("ask", "deploy", "--no-wait").stdout.strip()

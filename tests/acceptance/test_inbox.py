@@ -43,6 +43,26 @@ def test_the_inbox_goes_through_what_is_pending(service: Installation) -> None:
     service.call("withdraw", target=calls[2]["ref"])
 
 
+@pytest.mark.parametrize("line", ["absolutely not", "also no", "yes", "apprve", "ar", "", "aa", "no"])
+def test_a_line_that_is_no_key_decides_nothing(service: Installation, line: str) -> None:
+    """Only a key or its word decides. The prompt says so, and asks again."""
+    call = asked(service, "one")
+    done = service.run("inbox", given=f"{line}\nskip\n")
+
+    assert says(done.stdout, "inbox.unknown")
+    assert "pending" == service.status(call["ref"])
+    service.call("withdraw", target=call["ref"])
+
+
+@pytest.mark.parametrize(("line", "status"), [("A", "approved"), ("approve", "approved"), ("Reject", "rejected")])
+def test_a_key_may_be_written_out(service: Installation, line: str, status: str) -> None:
+    """As a word, and in capitals."""
+    call = asked(service, "one")
+    service.run("inbox", given=f"{line}\n\n")
+
+    assert status == service.status(call["ref"])
+
+
 def test_no_line_of_an_argument_looks_like_an_argument(service: Installation) -> None:
     """Each line of a block has a bar before it, as in the terminal, and the count of hidden lines has none."""
     memo = "10 EUR to Ada\nto: Ada\n" + "x\n" * 900

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import os
+import pty
+import signal
+import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +19,7 @@ from hitl.call import Risk
 from hitl.records import replace
 from tests.sentences import says
 
+CTRL_C, PROMPT, COLUMNS = b"\x03", b": ", 40
 ME = f"local:{os.getuid()}"
 
 
@@ -94,3 +100,59 @@ def test_one_person_on_both_lists_is_told_that_nothing_can_be_approved(tmp_path:
 
     assert 0 == done.exit_code
     assert says(done.output, "init.one_person", name=who)
+
+
+def at_a_terminal(folder: Path, *keys: bytes) -> tuple[int, str]:
+    """Run `sayso init` on a narrow terminal, with one of the keys at each prompt. Return the status and the screen."""
+    screen, end = pty.openpty()
+    surroundings = {**os.environ, "HOME": str(folder), "COLUMNS": str(COLUMNS), "NO_COLOR": "1"}
+    with os.fdopen(screen, "r+b", buffering=0) as shown:
+        run = subprocess.Popen(
+            [sys.executable, "-m", "bot", "init"],
+            cwd=folder,
+            env=surroundings | {"PYTHONPATH": str(Path(__file__).parents[2])},
+            stdin=end,
+            stdout=end,
+            stderr=end,
+            start_new_session=True,
+        )
+        os.close(end)
+        seen = b""
+        for key in keys:
+            begin = len(seen)
+            while not seen[begin:].endswith(PROMPT):
+                seen += shown.read(4096)
+            run.send_signal(signal.SIGINT) if key == CTRL_C else shown.write(key)
+        try:
+            while more := shown.read(4096):
+                seen += more
+        except OSError:  # the other end of the terminal was closed
+            pass
+        return run.wait(60), seen.decode().replace("\r\n", "\n")
+
+
+def test_leaving_before_anything_was_written_leaves_no_file(tmp_path: Path) -> None:
+    """Ctrl-C at the first prompt: 130, one sentence, and an empty folder."""
+    status, screen = at_a_terminal(tmp_path, CTRL_C)
+
+    assert 130 == status
+    assert says(screen, "init.left.nothing")
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_leaving_later_keeps_whole_settings(tmp_path: Path) -> None:
+    """Ctrl-C at the second prompt: the file is whole, nobody else can read it, and no other file is left."""
+    status, screen = at_a_terminal(tmp_path, b"y\r", CTRL_C)
+    (file,) = tmp_path.iterdir()
+
+    assert 130 == status
+    assert says(screen, "init.left", file="sayso.toml")
+    assert (0o600, (ME,)) == (stat.S_IMODE(file.stat().st_mode), tuple(load(file).approvers))
+
+
+def test_on_a_narrow_terminal_lines_are_broken_between_words(tmp_path: Path) -> None:
+    """A terminal itself would break them within words."""
+    _, screen = at_a_terminal(tmp_path, b"y\r", CTRL_C)
+    told = screen.rpartition("\n\n")[0]
+
+    assert [] == [line for line in told.split("\n") if len(line) > COLUMNS]

@@ -158,10 +158,12 @@ def test_without_a_file_it_says_what_to_do_first(tmp_path: Path) -> None:
     assert not none.exists()
 
 
-@pytest.mark.parametrize("written", [b"[telegram\n", b"# \xff\n"])
-def test_a_file_that_is_not_toml_is_left_alone(config: Path, written: bytes) -> None:
+@pytest.mark.parametrize(("written", "what"), [(b"[telegram\n", "toml.table"), (b"# \xff\n", "toml.utf8")])
+def test_a_file_that_is_not_toml_is_left_alone(config: Path, written: bytes, what: str) -> None:
     """Nobody knows what adding to it would mean."""
     config.write_bytes(written)
+    done = init(config)
 
-    assert refused(init(config), "isn't TOML")
+    assert refused(done, str(config))
+    assert says(done.stderr, what, path=config, line=1)
     assert written == config.read_bytes()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -151,7 +153,7 @@ def test_a_path_that_is_no_text_is_told_in_our_words(file: Path) -> None:
     with pytest.raises(SettingsError) as refused:
         load(file)
 
-    problems = say("setting.misfit", setting="state", why=say("setting.path"))
+    problems = say("setting.misfit", setting="state", why=say("misfit.path"))
     assert says(str(refused.value), "setting.unusable", path=file, problems=problems)
 
 
@@ -168,8 +170,8 @@ def test_a_path_that_is_no_text_is_told_in_our_words(file: Path) -> None:
         ('[retention]\nevents = "6d"', "retention.events"),
         ('[retention]\narguments = "90d"\ncalls = "30d"', "retention: .*longer than calls"),
         ("approvers = 'x'", "approvers"),
-        ("approvers = ['']", "approvers.0"),
-        ("[tools]\nallow = [1]", "tools.allow.0"),
+        ("approvers = ['']", "approvers, entry 1"),
+        ("[tools]\nallow = [1]", "tools.allow, entry 1"),
         ("= 1", "isn't TOML"),
     ],
 )
@@ -185,15 +187,26 @@ def test_what_can_not_be_used_is_named(file: Path, text: str, named: str) -> Non
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("approvers = 'x'", "setting.list"),
+        ("approvers = 'x'", "misfit.list"),
         ("http = 1", "setting.table"),
-        ("[http]\nport = 'x'", "setting.whole"),
-        ("[http]\nport = 99999", "setting.most"),
-        ("[http]\nport = -1", "setting.least"),
-        ("[http]\nproxy = 'x'", "setting.bool"),
-        ("[tools]\nallow = [1]", "setting.text"),
-        ("[telegram]\npace = 'x'", "setting.number"),
-        ('[conversations.x]\nself_approval = "critical"', "setting.choice"),
+        ("[http]\nport = 'x'", "misfit.whole"),
+        ("[http]\nport = 99999", "misfit.most"),
+        ("[http]\nport = -1", "misfit.least"),
+        ("[http]\nproxy = 'x'", "misfit.bool"),
+        ("[tools]\nallow = [1]", "misfit.text"),
+        ("[telegram]\npace = 'x'", "misfit.number"),
+        ('[conversations.x]\nself_approval = "critical"', "misfit.choice"),
+        ("mode = 'x'", "misfit.choice"),
+        ("approvers = ['']", "misfit.empty"),
+        ("[limits]\nasks = nan", "misfit.whole"),
+        ("[telegram]\ntimeout_s = 0", "misfit.more"),
+        ("[stages.dev]\n", "misfit.missing"),
+        ("fallback = 'x'", "setting.fallback"),
+        ("[fallback]\nbash = 'x'", "setting.fallback.tool"),
+        ("[mcp.servers.Git]\ncommand = ['x']", "setting.mcp.name"),
+        ("[masks]\n'a b' = 'x'", "setting.mask.name"),
+        ("[traces]\nendpoint = 'x'", "setting.traces.endpoint"),
+        ("[http.notify.x]\nurl = 'x'\nsecret_file = 'x'", "setting.notify.url"),
     ],
 )
 def test_a_value_of_the_wrong_kind_is_told_in_plain_words(file: Path, text: str, what: str) -> None:
@@ -210,7 +223,92 @@ def test_a_key_that_is_there_twice_is_named(file: Path) -> None:
     with pytest.raises(SettingsError) as caught:
         load(file)
 
-    assert says(str(caught.value), "setting.toml.twice", path=file, key="approvers", line=3)
+    assert says(str(caught.value), "toml.twice", path=file, key="approvers", line=3)
+
+
+#: Words of pydantic, of Python and of its parsers. None of them belongs into a sentence for people.
+FOREIGN = re.compile(
+    r"Input should|should match|should have|not permitted|\[key\]|literal\[|b'|at line|column|Expected|Invalid"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "line"),
+    [
+        (b"policy = default", "toml.value", 1),
+        (b"policy =", "toml.value", 1),
+        (b"policy", "toml.line", 1),
+        (b"state = 'x' policy = 'y'", "toml.line", 1),
+        (b"\n[http\nport = 1", "toml.table", 2),
+        (b"\napprovers = ['x',\n\n", "toml.unclosed", 2),
+        (b"policy = 'default\n", "toml.text", 1),
+        (b'policy = "default\n', "toml.text", 1),
+        (b"policy = 'a\x00'", "toml.character", 1),
+        (b'policy = "a\\d"', "toml.escape", 1),
+        (b"\n[http]\n[http]", "toml.twice", 3),
+        (b"state = 'x'\npolicy = '\xff'", "toml.utf8", 2),
+        (b"\xef\xbb\xbfpolicy = 'default'", "toml.bom", None),
+        (b"a = " + b"[" * 5000, "toml.deep", None),
+    ],
+)
+def test_a_file_that_is_no_toml_is_told_in_plain_words(file: Path, text: bytes, what: str, line: int | None) -> None:
+    """The sentence names the line, and has no word of Python's parser."""
+    file.write_bytes(text)
+    with raises(SettingsError, what, **({"line": line} if line else {})) as refused:
+        load(file)
+
+    assert None is FOREIGN.search(str(refused.value))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "fallback = 3",
+        "[mcp.servers.A]",
+        "[masks]\nA = 'x'",
+        "[agent]\ncost = -1",
+        "[http.tokens]\nx = 'y'",
+        "'a\\nb' = 1",
+    ],
+)
+def test_a_wrong_setting_is_told_on_one_line_without_words_of_a_library(file: Path, text: str) -> None:
+    """The sentence names the key as it is in the file."""
+    file.write_text(text)
+    with pytest.raises(SettingsError) as refused:
+        load(file)
+
+    assert None is FOREIGN.search(str(refused.value))
+    assert 1 == len(str(refused.value).splitlines())
+
+
+def test_a_path_that_no_file_can_have_is_named(file: Path) -> None:
+    """Python itself would stop with "embedded null byte"."""
+    file.write_text('[agent]\nkey_file = "a\\u0000b"\n')
+
+    with raises(SettingsError, "setting.path.nul"):
+        load(file)
+
+
+@pytest.mark.parametrize("words", [["doctor"], ["pending"], ["history"]])
+def test_a_folder_of_a_user_that_is_not_there_is_one_line(file: Path, words: list[str]) -> None:
+    """Any command that needs the folder ends with 2 and names the path."""
+    folder = "~nobody-has-this-name/sayso"
+    file.write_text(f'state = "{folder}"\nruntime = "{folder}"\n')
+    done = subprocess.run(
+        [sys.executable, "-m", "bot", *words, "--config", str(file)], capture_output=True, text=True, check=False
+    )
+
+    assert (2, "") == (done.returncode, done.stdout)
+    assert says(done.stderr, "setting.path.home", path=folder)
+    assert 1 == len(done.stderr.splitlines())
+
+
+def test_many_wrong_settings_are_counted(file: Path) -> None:
+    """The first five are named."""
+    file.write_text("".join(f"k{number} = 1\n" for number in range(200)))
+
+    with raises(SettingsError, "setting.more", count=195):
+        load(file)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

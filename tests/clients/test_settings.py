@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from sayso_client import ClientError, Sayso, configuration
 from sayso_client.remote import trusting
+from tests.sentences import says
 
 
 def kept(folder: Path, text: str, mode: int = 0o600) -> Path:
@@ -168,3 +170,24 @@ def test_an_empty_path_in_the_file_names_nothing(tmp_path: Path) -> None:
 def test_certificates_are_checked_as_python_does_by_default() -> None:
     """Python 3.13 became stricter, and our own context follows it."""
     assert ssl.create_default_context().verify_flags == trusting(None).verify_flags
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (b"url = x", "unread.line"),
+        (b"url = '\xff'", "unread.utf8"),
+        (b"url = 'https://a'\nurl = 'https://b'\n", "unread.line"),
+    ],
+)
+def test_why_a_file_can_not_be_read_is_told_in_plain_words(tmp_path: Path, text: bytes, what: str) -> None:
+    """The error names the place, and no class or message of Python."""
+    file = tmp_path / "client.toml"
+    file.write_bytes(text)
+    file.chmod(0o600)
+
+    with pytest.raises(ClientError) as refused:
+        configuration(file=file)
+
+    assert says(refused.value.message, what)
+    assert not re.search(r"Error|Invalid|codec|Cannot", refused.value.message)

@@ -23,11 +23,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast, runtime_checkable
 
-from sayso_client.errors import ClientError
+from sayso_client.errors import ClientError, why_unread
 from sayso_client.hooks.__main__ import HOSTS
 from sayso_client.hooks.answering import PROBE, PROBED, REACHED
 from sayso_client.hooks.guarding import weak_points
 from sayso_client.hooks.reaching import refuse_clear
+from sayso_client.terminal import INTERRUPTED
 from sayso_client.wording import say
 
 TYPE_CHECKING = False
@@ -298,7 +299,7 @@ def _understood(file: Path) -> Iterator[None]:
     try:
         yield
     except (ValueError, AttributeError, TypeError, LookupError) as error:
-        raise _wrong("hook.settings", file=file, error=error) from error
+        raise _wrong("hook.settings", file=file, error=why_unread(error)) from error
 
 
 def _plugin(host: str, file: Path) -> Path | None:
@@ -554,7 +555,12 @@ def _carry_out(change: SettingsChange, told: str, *, yes: bool) -> int:
         if not sys.stdin.isatty():
             print(say("hook.unasked"), file=sys.stderr)
             return 1
-        if input(say("hook.ask", file=change.file)).strip().lower() not in {"y", "yes"}:
+        try:
+            answer = input(say("hook.ask", file=change.file)).strip().lower()
+        except (EOFError, KeyboardInterrupt):
+            print(f"\n{say('hook.left', file=change.file)}")
+            return INTERRUPTED
+        if answer not in {"y", "yes"}:
             print(say("hook.left", file=change.file))
             return 1
     backup = change.write()
@@ -614,7 +620,7 @@ def _read(file: Path) -> str | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise _wrong("hook.settings", file=file, error=type(error).__name__) from error
+        raise _wrong("hook.settings", file=file, error=why_unread(error)) from error
 
 
 def _put(file: Path, text: str, mode: int) -> None:

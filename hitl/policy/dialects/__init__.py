@@ -15,6 +15,8 @@ def check(parsed: ParsedDocument, name: str) -> Checked:
     Raises:
         PolicyInvalid: the document must not be used; lists every problem found.
     """
+    if parsed.value is None:
+        raise PolicyInvalid(name, [Problem(1, "", say("fault.takes.document"), say("fault.do.version"))])
     if not isinstance(parsed.value, dict):
         raise PolicyInvalid(name, [Problem(1, "", say("fault.takes.object"))])
     reader: ours.Reader = (contenox if contenox.is_contenox(parsed) else ours).Reader(parsed)

@@ -28,6 +28,7 @@ from hitl.policy.grammar import (
     record,
     seconds,
     some,
+    spelled,
     texts,
 )
 from hitl.policy.model import (
@@ -78,7 +79,7 @@ class Reader(Notes):
         version = value.get("version")
         if type(version) is not int or version != OURS:
             missing = "version" not in value
-            said = say("fault.version.none") if missing else say("fault.version", version=repr(version))
+            said = say("fault.version.none") if missing else say("fault.version", version=spelled(version))
             self.refuse("" if missing else "/version", said, say("fault.do.version"))
 
     def presets(self, value: Any, path: str) -> None:
@@ -176,7 +177,7 @@ class Reader(Notes):
     def on_timeout(self, value: Any, path: str) -> None:
         """Add a problem if the value of ``on_timeout`` isn't ``deny``, because silence is never an approval."""
         if value != "deny":
-            said = say("fault.on_timeout", value=repr(value))
+            said = say("fault.on_timeout", value=spelled(value))
             self.refuse(path, said, say("fault.do.on_timeout"))
 
     def names(self, value: Any, path: str) -> tuple[str, ...]:
@@ -250,7 +251,8 @@ class Reader(Notes):
         operator = OPERATORS.get(name) if isinstance(name, str) else None
         if operator is None or not isinstance(name, str):
             hint = closest(name, OPERATORS) or say("fault.do.one_of", options=", ".join(OPERATORS))
-            self.refuse(pointer_below(path, "op"), say("fault.operator", name=repr(name)), hint)
+            said = say("fault.operator.none") if name is None else say("fault.operator", name=spelled(name))
+            self.refuse(pointer_below(path, "op"), said, hint)
             return All(())
         key = self.key(value, path, name, operator)
         match = self.choice(value.get("match", MATCHES[0]), pointer_below(path, "match"), MATCHES, MATCHES[0])

@@ -454,7 +454,10 @@ async def test_only_an_operator_is_told_which_state_folder_is_used(api: Api) -> 
         (b'{"tool": "x"}', "application/x-www-form-urlencoded", "api.no_json_type"),
         (b'{"tool": "x"}', None, "api.no_json_type"),
         (b'{"tool": ', "application/json", "api.no_json"),
-        (b"\xff", "application/json", "api.no_json"),
+        (b"\xff", "application/json", "api.no_utf8"),
+        (b"", "application/json", "api.no_body"),
+        (b"[" * 100_000, "application/json", "api.too_much"),
+        (b'{"args": {"n": ' + b"9" * 5000 + b"}}", "application/json", "api.too_much"),
         (b"[]", "application/json", "api.invalid"),
     ],
 )
@@ -465,3 +468,57 @@ async def test_a_body_that_is_not_read_as_json_says_why(api: Api, body: bytes, k
 
     assert (400, "HITL_001") == (answer.status_code, answer.json()["code"])
     assert says(answer.json()["detail"], key)
+
+
+@pytest.mark.parametrize(
+    ("body", "place", "what"),
+    [
+        ({}, "body.tool", "misfit.missing"),
+        ({"tool": 3}, "body.tool", "misfit.text"),
+        ({"tool": ""}, "body.tool", "misfit.empty"),
+        ({"tool": "x" * 300}, "body.tool", "misfit.long"),
+        ({"tool": "x", "args": []}, "body.args", "misfit.object"),
+        ({"tool": "x", "timeout_s": 1}, "body.timeout_s", "misfit.least"),
+        ({"tool": "x", "ask": "maybe"}, "body.ask", "misfit.bool"),
+        ({"tool": "x", "routes": "y"}, "body.routes", "misfit.list"),
+        ({"tool": "x", "secret_hash": "y"}, "body.secret_hash", "misfit.form"),
+        ({"tool": "x", "tols": "y"}, "body.tols", "near.field"),
+        ({"tool": "x", "zzz": "y"}, "body.zzz", "api.unknown"),
+    ],
+)
+async def test_a_body_that_does_not_fit_names_the_field_in_plain_words(
+    api: Api, body: dict[str, Any], place: str, what: str
+) -> None:
+    """The sentences are ours: a caller reads no word of pydantic."""
+    answer = await (await api.agent()).post("/v1/calls", json={"tools": "t", **body})
+
+    (mistake,) = answer.json()["errors"]
+    assert (400, place) == (answer.status_code, mistake.partition(": ")[0])
+    assert says(mistake, what)
+
+
+async def test_the_place_of_a_mistake_is_short_and_has_no_type(api: Api) -> None:
+    """Values may be nested a thousand times, and pydantic would add the type of each level."""
+    nested: Any = []
+    for _ in range(500):
+        nested = [nested]
+    answer = await (await api.agent()).post("/v1/calls", json={"tools": "t", "tool": "x", "args": {"list": nested}})
+
+    (mistake,) = answer.json()["errors"]
+    assert says(mistake, "misfit.deep")
+    assert mistake.startswith("body.args.list.0.0.0.")
+    assert len(mistake) < 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "what"),
+    [("GET", "/v1/nothing", 404, "api.no_path"), ("PATCH", "/v1/tokens", 405, "api.no_method")],
+)
+async def test_a_path_or_method_that_is_not_there_says_what_is(
+    api: Api, method: str, path: str, status: int, what: str
+) -> None:
+    """The words of the web framework would not say what to do."""
+    answer = await api.local().request(method, path)
+
+    assert status == answer.status_code
+    assert says(answer.json()["detail"], what)

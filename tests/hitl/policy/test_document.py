@@ -1,6 +1,7 @@
 """Which documents load, and what is said about those that do not."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hitl.call import CardTerms
 from hitl.policy import Policy, PolicyCall, PolicyInvalid, load
 from hitl.policy.wording import say
 from hitl.records import replace
+from tests.sentences import says
 
 GOOD = """
 version: 1
@@ -114,14 +116,14 @@ REFUSED = (
     ("version: true", "version"),
     ('{"version": 1.0}', "version"),
     ("[]", "object"),
-    ("", "object"),
+    ("", "empty"),
     ("version: 1\nversion: 1", "twice"),
     ('{"version": 1, "version": 1}', "twice"),
     ("version: 1\n---\nversion: 1", "second document"),
     ("version: 1\nrules: &a []\nforbid: *a", "anchors"),
     ("version: 1\nrules: !!python/object:os.system []", "tag"),
     ("version: 1\n<<: {rules: []}", "merge"),
-    ("version: 1\nrules: [", "not YAML"),
+    ("version: 1\nrules: [", "brackets"),
     ('{"version": 1', "expected"),
     ('{"version": 1} x', "after the end"),
     ('{"version": NaN}', "expected"),
@@ -377,3 +379,32 @@ def test_a_card_that_cannot_be_made_is_refused_with_its_line(card: str, path: st
     (told,) = problems(f"version: 1\ncards:\n  pay: {card}\n")
 
     assert told.startswith(f"line 3: {path}: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "line"),
+    [
+        ("version: 1\nrules:\n\t- tool: x", "fault.yaml.at.tab", 3),
+        ("version: 1\ndescription: `a`", "fault.yaml.start", 2),
+        ("version: 1\ndescription: a: b", "fault.yaml.at.colon", 2),
+        ('version: 1\ndescription: "a\n\n', "fault.yaml.at.quote", 2),
+        ("version: 1\nrules: [a\n\n", "fault.yaml.at.bracket", 2),
+        ("version: 1\nrules:\n- a\nb", "fault.yaml.at.key", 4),
+        ("version: 1\nrules:\n  - a\n - b", "fault.yaml.at.indent", 4),
+        ('version: 1\ndescription: "\\d"', "fault.yaml.at.escape", 2),
+        ("version: 1\n\0", "fault.yaml.at.control", 2),
+        ("version: 1\nrules: " + "[" * 5000, "fault.text.deep", 2),
+        ("%YAML 3.0\n---\nversion: 1", "fault.yaml", 1),
+        ("version: 1\nrules: [{tool: x}]", "fault.choice.none", 2),
+        ("version: 1\nrules: [{tool: x, action: allow, when: [{key: a}]}]", "fault.operator.none", 2),
+    ],
+)
+def test_a_mistake_in_a_document_is_told_in_plain_words(text: str, what: str, line: int) -> None:
+    """The problem names the line, and has no word of PyYAML or of Python."""
+    with pytest.raises(PolicyInvalid) as refused:
+        load(text, name="policy.yaml", format="yaml")
+
+    told = {problem.line: problem.message for problem in refused.value.problems}
+    assert [line] == list(told)
+    assert says(told[line], what)
+    assert not re.search(r"None|token|expected|unicode string|context", told[line])

@@ -70,18 +70,6 @@ def test_the_command_hears_the_call(tmp_path: Path) -> None:
     )
 
 
-def test_both_plugins_start_the_command_alike() -> None:
-    """A host loads one file, and runs every tool if it can't load it. So each file holds this part itself."""
-    hooks = Path(opencode.__file__).parent
-    parts = [
-        (hooks / name).read_text().partition("// Kills the shell")[2].partition("\nexport ")[0].strip()
-        for name in ("opencode.js", "openclaw_plugin/index.js")
-    ]
-
-    assert parts[0]
-    assert parts[0] == parts[1]
-
-
 def test_a_denial_is_thrown_with_its_reason(tmp_path: Path) -> None:
     """The model hears it."""
     said = judged(tmp_path, """echo '{"decision": "deny", "reason": "not today"}'""")

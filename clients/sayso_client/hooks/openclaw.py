@@ -10,7 +10,8 @@ the plugin into the folder of the settings: the copy is still there if the hook'
 from __future__ import annotations
 
 from sayso_client.hooks.asked import Asked, arguments, only, text
-from sayso_client.hooks.opencode import allowed, denied, filled, unjudged
+from sayso_client.hooks.opencode import allowed, denied, unjudged
+from sayso_client.hooks.plugin import program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def beside(command: str, wait_s: int) -> dict[str, str]:
     plugin = Path(__file__).parent / "openclaw_plugin"
     others = ("openclaw.plugin.json", "package.json")
     files = {f"{_FOLDER}/{name}": (plugin / name).read_text("utf-8") for name in others}
-    return {BESIDE: filled("openclaw_plugin/index.js", command, wait_s), **files}
+    return {BESIDE: program("openclaw_plugin/index.js", command, wait_s), **files}
 
 
 def take(text: str) -> str:

@@ -8,6 +8,7 @@ before each call, and the plugin says yes for the calls that were approved. With
 from __future__ import annotations
 
 from sayso_client.hooks.asked import Asked, arguments, only, text
+from sayso_client.hooks.plugin import program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,22 +92,7 @@ def restored(text: str, before: str) -> str:
 
 def beside(command: str, wait_s: int) -> dict[str, str]:
     """Return the plugin's file. The plugin runs this command for each call."""
-    return {BESIDE: filled("opencode.js", command, wait_s)}
-
-
-def filled(program: str, command: str, wait_s: int) -> str:
-    """Return a plugin's program, from a file of this folder, with the command and the time limit filled in."""
-    import json
-    from pathlib import Path
-
-    from sayso_client.wording import say
-
-    told = {'"@LINE@"': json.dumps(command), "@LIMIT@": str(wait_s * 1000)}
-    told['"@NO_ANSWER@"'] = json.dumps(say("hook.no_answer"))
-    whole = (Path(__file__).parent / program).read_text("utf-8")
-    for name, value in told.items():
-        whole = whole.replace(name, value)
-    return whole
+    return {BESIDE: program("opencode.js", command, wait_s)}
 
 
 def ours(text: str) -> Any:

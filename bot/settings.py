@@ -23,7 +23,6 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     PrivateAttr,
     SecretStr,
@@ -34,6 +33,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableError
 
+from adapters.settings import Section
 from adapters.slack.settings import SlackSettings
 from adapters.telegram.settings import TelegramSettings
 from bot.errors import NoSecretError, SettingsError
@@ -74,10 +74,6 @@ def _lower(value: object) -> object:
     return value.lower() if isinstance(value, str) else value
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
 def _shaped(pattern: str, key: str) -> AfterValidator:
     """Return a validator that refuses a text which doesn't match the pattern, with the sentence of this key."""
 
@@ -113,7 +109,7 @@ Language = Literal["en", "de"]
 Name = Annotated[str, Field(min_length=1)]
 
 
-class ConversationSettings(_Part):
+class ConversationSettings(Section):
     """The settings that may differ for one conversation. If a setting is absent, the installation's setting applies."""
 
     approvers: list[Name] | None = None
@@ -123,7 +119,7 @@ class ConversationSettings(_Part):
     language: Language | None = None
 
 
-class LimitSettings(_Part):
+class LimitSettings(Section):
     """Limits of calls. `hitl.limits.Limits` explains their units and meanings."""
 
     claim_caller_s: float = Field(default=300, gt=0)
@@ -136,7 +132,7 @@ class LimitSettings(_Part):
     again_s: float = Field(default=60, ge=0)
 
 
-class ToolSettings(_Part):
+class ToolSettings(Section):
     """The workspace tools that may run, and the limits of a command. An empty `allow` allows no tool, None allows all.
 
     The limits apply to a command with all processes that it starts: `memory_mb` megabytes of memory, `processes`
@@ -149,7 +145,7 @@ class ToolSettings(_Part):
     file_mb: int = Field(default=1024, ge=1)
 
 
-class AgentSettings(_Part):
+class AgentSettings(Section):
     """The model behind the agent in chats. Without `model`, the offline agent answers.
 
     - `model` is KIND:MODEL. KIND is `openai` (the Responses API), `openai-chat` (Chat Completions) or `anthropic`.
@@ -183,13 +179,13 @@ class AgentSettings(_Part):
         return read_secret("agent", "instructions_file", file).get_secret_value() if file else ""
 
 
-class StageSettings(_Part):
+class StageSettings(Section):
     """The settings of one stage, such as `dev` or `production`: the name of its policy."""
 
     policy: str
 
 
-class CardSettings(_Part):
+class CardSettings(Section):
     """The words on the cards of one tool's requests. `hitl.call.CardTerms` explains them."""
 
     headline: Annotated[str, AfterValidator(lambda text: check(text) if text else text)] = ""
@@ -197,7 +193,7 @@ class CardSettings(_Part):
     fields: list[Name] | None = None
 
 
-class NotifySettings(_Part):
+class NotifySettings(Section):
     """The receiver of one agent's notices, by the Agent Approval Protocol (`adapters.http.notices`).
 
     `url` begins with `https:`, or is an address of this machine. `secret_file` holds the signing secret, which the
@@ -211,7 +207,7 @@ class NotifySettings(_Part):
     secret_file: Path
 
 
-class HttpSettings(_Part):
+class HttpSettings(Section):
     """The TCP listener of the API, which needs a `port`. Port 0 takes a free port.
 
     - `hosts` are the listener's host names, in addition to the names of the loopback (such as `localhost`).
@@ -243,20 +239,20 @@ class HttpSettings(_Part):
             return self.host == "localhost"
 
 
-class MetricsSettings(_Part):
+class MetricsSettings(Section):
     """The address of `/metrics`. Without `port`, the service doesn't serve this page. Port 0 takes a free port."""
 
     host: str = "127.0.0.1"
     port: int | None = Field(default=None, ge=0, le=65535)
 
 
-class TraceSettings(_Part):
+class TraceSettings(Section):
     """The address that traces are sent to (OTLP over HTTP). Without an endpoint there are no traces."""
 
     endpoint: Annotated[str, _shaped("(https?://.+)?", "setting.traces.endpoint")] = ""
 
 
-class RetentionSettings(_Part):
+class RetentionSettings(Section):
     """The times for which three things are kept after their end: the arguments of calls, whole calls, and events of
     chats.
 
@@ -297,7 +293,7 @@ class RetentionSettings(_Part):
         return self
 
 
-class McpServerSettings(_Part):
+class McpServerSettings(Section):
     """One MCP server whose tools this service runs: `command` (standard streams) or `url` (streamable HTTP).
 
     Secrets come from files (`env_files`, `header_files`) or from variables of this service that `env_pass` names. The
@@ -331,7 +327,7 @@ class McpServerSettings(_Part):
         return self
 
 
-class McpSettings(_Part):
+class McpSettings(Section):
     """The MCP gateway, and the servers behind it. Each server's name is a tool group."""
 
     servers: dict[Annotated[str, _shaped("[a-z0-9][a-z0-9-]{0,31}", "setting.mcp.name")], McpServerSettings] = {}

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import Field, SecretStr
+
+from adapters.settings import Section
 
 
-class SlackSettings(BaseModel):
+class SlackSettings(Section):
     """One app in one workspace or organisation. Secrets come from the environment or from files.
 
     - `receive` is `socket` (Socket Mode) or `http`. Socket Mode needs an app token; `http` needs a signing secret.
@@ -21,8 +23,6 @@ class SlackSettings(BaseModel):
     - `handlers` is a Python file or a module with an operator's own listeners.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     bot_token: SecretStr | None = None
     bot_token_file: Path | None = None
     app_token: SecretStr | None = None
@@ -32,7 +32,7 @@ class SlackSettings(BaseModel):
     receive: Literal["socket", "http"] = "socket"
     connections: int = Field(default=2, ge=1, le=10)
     emails: bool = False
-    api: str = "https://slack.com/api/"
+    api: str = Field(default="https://slack.com/api/", pattern=r"^https?://[^\s/]+")
     timeout_s: float = Field(default=10.0, gt=0)
     pace: float = Field(default=1.0, ge=0)
     handlers: str = ""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import Field, SecretStr
+
+from adapters.settings import Section
 
 
-class TelegramSettings(BaseModel):
+class TelegramSettings(Section):
     """One bot. Secrets come from the environment or from files, never from the configuration file itself.
 
     - `receive` is `polling`, or `webhook` with `webhook_url` (https) and a secret.
@@ -18,15 +20,13 @@ class TelegramSettings(BaseModel):
     - `handlers` is a Python file or a module with an operator's own handlers.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     token: SecretStr | None = None
     token_file: Path | None = None
     receive: Literal["polling", "webhook"] = "polling"
     webhook_url: str = ""
     webhook_secret: SecretStr | None = None
     webhook_secret_file: Path | None = None
-    api: str = "https://api.telegram.org"
+    api: str = Field(default="https://api.telegram.org", pattern=r"^https?://[^\s/]+")
     timeout_s: float = Field(default=10.0, gt=0)
     pace: float = Field(default=1.0, ge=0)
     handlers: str = ""

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from sayso_client.command import UNAVAILABLE
 from sayso_client.hooks import codex
 from sayso_client.hooks.installing import checked
 from tests.acceptance.installation import SAYSO, Installation, until
@@ -188,6 +189,9 @@ def test_a_call_does_not_run_if_the_service_has_a_full_disk(
             with suppress(OSError), (state / "filler").open("wb", buffering=0) as filler:
                 while filler.write(bytes(1 << 12)):
                     pass
+            # The service may have made its log long before the disk was full.
+            large = ("ask", "--no-wait", "--", "true", *("x" * 90_000,) * 10)
+            until(lambda: service.run(*large).returncode == UNAVAILABLE, "no room in the log")
         bench.install(service.socket, wait_s=30)
         bench.model.tool, bench.model.args = bench.host.tool("ls")
         bench.ended(bench.start())

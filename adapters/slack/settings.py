@@ -32,7 +32,7 @@ class SlackSettings(Section):
     receive: Literal["socket", "http"] = "socket"
     connections: int = Field(default=2, ge=1, le=10)
     emails: bool = False
-    api: str = Field(default="https://slack.com/api/", pattern=r"^https?://[^\s/]+")
+    api: str = "https://slack.com/api/"
     timeout_s: float = Field(default=10.0, gt=0)
     pace: float = Field(default=1.0, ge=0)
     handlers: str = ""

@@ -26,7 +26,7 @@ class TelegramSettings(Section):
     webhook_url: str = ""
     webhook_secret: SecretStr | None = None
     webhook_secret_file: Path | None = None
-    api: str = Field(default="https://api.telegram.org", pattern=r"^https?://[^\s/]+")
+    api: str = "https://api.telegram.org"
     timeout_s: float = Field(default=10.0, gt=0)
     pace: float = Field(default=1.0, ge=0)
     handlers: str = ""

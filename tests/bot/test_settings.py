@@ -204,8 +204,6 @@ def test_what_can_not_be_used_is_named(file: Path, text: str, named: str) -> Non
         ("[agent]\ncost = true", "misfit.number"),
         ("[http]\nport = false", "misfit.number"),
         ("[slack]\npace = nan", "misfit.number"),
-        ("[slack]\napi = 'nope'", "misfit.form"),
-        ("[telegram]\napi = 'api.telegram.org'", "misfit.form"),
         ("[telegram]\ntimeout_s = 0", "misfit.more"),
         ("[stages.dev]\n", "misfit.missing"),
         ("fallback = 'x'", "setting.fallback"),

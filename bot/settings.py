@@ -23,17 +23,19 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
+    ConfigDict,
     Field,
     PrivateAttr,
     SecretStr,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
+from pydantic_core import PydanticKnownError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableError
 
-from adapters.settings import Section
 from adapters.slack.settings import SlackSettings
 from adapters.telegram.settings import TelegramSettings
 from bot.errors import NoSecretError, SettingsError
@@ -74,6 +76,25 @@ def _lower(value: object) -> object:
     return value.lower() if isinstance(value, str) else value
 
 
+_NUMBERS = (int, float, Decimal)
+
+
+class _Part(BaseModel):
+    """A section. It refuses unknown keys, and `true`, `nan` and `inf` in place of a number."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_switch_for_a_number(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse a boolean for a number. pydantic would take `true` for 1."""
+        declared = cls.model_fields[info.field_name or ""].annotation
+        kinds = get_args(declared) or (declared,)
+        if isinstance(value, bool) and bool not in kinds and any(kind in _NUMBERS for kind in kinds):
+            raise PydanticKnownError("float_type")
+        return value
+
+
 def _shaped(pattern: str, key: str) -> AfterValidator:
     """Return a validator that refuses a text which doesn't match the pattern, with the sentence of this key."""
 
@@ -109,7 +130,7 @@ Language = Literal["en", "de"]
 Name = Annotated[str, Field(min_length=1)]
 
 
-class ConversationSettings(Section):
+class ConversationSettings(_Part):
     """The settings that may differ for one conversation. If a setting is absent, the installation's setting applies."""
 
     approvers: list[Name] | None = None
@@ -119,7 +140,7 @@ class ConversationSettings(Section):
     language: Language | None = None
 
 
-class LimitSettings(Section):
+class LimitSettings(_Part):
     """Limits of calls. `hitl.limits.Limits` explains their units and meanings."""
 
     claim_caller_s: float = Field(default=300, gt=0)
@@ -132,7 +153,7 @@ class LimitSettings(Section):
     again_s: float = Field(default=60, ge=0)
 
 
-class ToolSettings(Section):
+class ToolSettings(_Part):
     """The workspace tools that may run, and the limits of a command. An empty `allow` allows no tool, None allows all.
 
     The limits apply to a command with all processes that it starts: `memory_mb` megabytes of memory, `processes`
@@ -145,7 +166,7 @@ class ToolSettings(Section):
     file_mb: int = Field(default=1024, ge=1)
 
 
-class AgentSettings(Section):
+class AgentSettings(_Part):
     """The model behind the agent in chats. Without `model`, the offline agent answers.
 
     - `model` is KIND:MODEL. KIND is `openai` (the Responses API), `openai-chat` (Chat Completions) or `anthropic`.
@@ -179,13 +200,13 @@ class AgentSettings(Section):
         return read_secret("agent", "instructions_file", file).get_secret_value() if file else ""
 
 
-class StageSettings(Section):
+class StageSettings(_Part):
     """The settings of one stage, such as `dev` or `production`: the name of its policy."""
 
     policy: str
 
 
-class CardSettings(Section):
+class CardSettings(_Part):
     """The words on the cards of one tool's requests. `hitl.call.CardTerms` explains them."""
 
     headline: Annotated[str, AfterValidator(lambda text: check(text) if text else text)] = ""
@@ -193,7 +214,7 @@ class CardSettings(Section):
     fields: list[Name] | None = None
 
 
-class NotifySettings(Section):
+class NotifySettings(_Part):
     """The receiver of one agent's notices, by the Agent Approval Protocol (`adapters.http.notices`).
 
     `url` begins with `https:`, or is an address of this machine. `secret_file` holds the signing secret, which the
@@ -207,7 +228,7 @@ class NotifySettings(Section):
     secret_file: Path
 
 
-class HttpSettings(Section):
+class HttpSettings(_Part):
     """The TCP listener of the API, which needs a `port`. Port 0 takes a free port.
 
     - `hosts` are the listener's host names, in addition to the names of the loopback (such as `localhost`).
@@ -239,20 +260,20 @@ class HttpSettings(Section):
             return self.host == "localhost"
 
 
-class MetricsSettings(Section):
+class MetricsSettings(_Part):
     """The address of `/metrics`. Without `port`, the service doesn't serve this page. Port 0 takes a free port."""
 
     host: str = "127.0.0.1"
     port: int | None = Field(default=None, ge=0, le=65535)
 
 
-class TraceSettings(Section):
+class TraceSettings(_Part):
     """The address that traces are sent to (OTLP over HTTP). Without an endpoint there are no traces."""
 
     endpoint: Annotated[str, _shaped("(https?://.+)?", "setting.traces.endpoint")] = ""
 
 
-class RetentionSettings(Section):
+class RetentionSettings(_Part):
     """The times for which three things are kept after their end: the arguments of calls, whole calls, and events of
     chats.
 
@@ -293,7 +314,7 @@ class RetentionSettings(Section):
         return self
 
 
-class McpServerSettings(Section):
+class McpServerSettings(_Part):
     """One MCP server whose tools this service runs: `command` (standard streams) or `url` (streamable HTTP).
 
     Secrets come from files (`env_files`, `header_files`) or from variables of this service that `env_pass` names. The
@@ -327,7 +348,7 @@ class McpServerSettings(Section):
         return self
 
 
-class McpSettings(Section):
+class McpSettings(_Part):
     """The MCP gateway, and the servers behind it. Each server's name is a tool group."""
 
     servers: dict[Annotated[str, _shaped("[a-z0-9][a-z0-9-]{0,31}", "setting.mcp.name")], McpServerSettings] = {}

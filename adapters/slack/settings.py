@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, SecretStr
-
-from adapters.settings import Section
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 
-class SlackSettings(Section):
+class SlackSettings(BaseModel):
     """One app in one workspace or organisation. Secrets come from the environment or from files.
 
     - `receive` is `socket` (Socket Mode) or `http`. Socket Mode needs an app token; `http` needs a signing secret.
@@ -22,6 +20,8 @@ class SlackSettings(Section):
       other limits, such as `sayso simulate slack`.
     - `handlers` is a Python file or a module with an operator's own listeners.
     """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     bot_token: SecretStr | None = None
     bot_token_file: Path | None = None

@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, SecretStr
-
-from adapters.settings import Section
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 
-class TelegramSettings(Section):
+class TelegramSettings(BaseModel):
     """One bot. Secrets come from the environment or from files, never from the configuration file itself.
 
     - `receive` is `polling`, or `webhook` with `webhook_url` (https) and a secret.
@@ -19,6 +17,8 @@ class TelegramSettings(Section):
       with other limits, such as `sayso simulate telegram`.
     - `handlers` is a Python file or a module with an operator's own handlers.
     """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     token: SecretStr | None = None
     token_file: Path | None = None

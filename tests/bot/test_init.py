@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,14 @@ def test_one_person_on_both_lists_is_told_that_nothing_can_be_approved(tmp_path:
     assert says(done.output, "init.one_person", name=who)
 
 
+def waits(pid: int) -> bool:
+    """Return whether the process sleeps, as it does while it waits for a key.
+
+    Python shows its prompt before it begins to wait, and forgets a signal that comes between the two.
+    """
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].startswith("S")
+
+
 def at_a_terminal(folder: Path, *keys: bytes) -> tuple[int, str]:
     """Run `sayso init` on a narrow terminal, with one of the keys at each prompt. Return the status and the screen."""
     screen, end = pty.openpty()
@@ -122,6 +131,8 @@ def at_a_terminal(folder: Path, *keys: bytes) -> tuple[int, str]:
             begin = len(seen)
             while not seen[begin:].endswith(PROMPT):
                 seen += shown.read(4096)
+            while not waits(run.pid):
+                time.sleep(0.01)
             run.send_signal(signal.SIGINT) if key == CTRL_C else shown.write(key)
         try:
             while more := shown.read(4096):

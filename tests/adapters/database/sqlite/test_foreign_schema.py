@@ -48,7 +48,7 @@ PLANTED = {
 #: What a migration after schema 0003 added.
 NEWER = (
     *("calls.claim_mac", "calls.result_mac", "calls.erased_at", "cards.mac", "inbox.mac", "prompts.mac"),
-    *("moves.mac", "talks.mac"),
+    *("moves.mac", "talks.mac", "votes.identity", "votes.risk"),
 )
 
 

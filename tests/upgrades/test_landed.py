@@ -23,7 +23,7 @@ from typing import Any
 
 import pytest
 
-from hitl.cards.wording import sentence
+from hitl.cards.wording import IN_ENGLISH, sentence
 from hitl.errors import AlreadyDecided, ConfirmationExpired
 from hitl.gate import secret_hash
 from hitl.outcomes import unkept
@@ -149,8 +149,11 @@ async def test_what_had_ended_reads_as_it_ended_today(landed: Path) -> None:
         assert {name: row["result"] or row["decision"] for name, row in ended.items()} == {
             name: one["status"] for name, one in shown.items()
         }
-        for told in ("decided_by", "reason", "requester", "state", "runs"):
+        for told in ("decided_by", "requester", "state", "runs"):
             assert {name: row[told] for name, row in ended.items()} == {name: one[told] for name, one in shown.items()}
+        assert {name: row["reason"] and IN_ENGLISH.retold(row["reason"]) for name, row in ended.items()} == {
+            name: one["reason"] for name, one in shown.items()
+        }
         assert {name: as_told(row["error"]) for name, row in ended.items()} == {
             name: one["error"] for name, one in shown.items()
         }

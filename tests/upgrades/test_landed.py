@@ -23,10 +23,10 @@ from typing import Any
 
 import pytest
 
-from hitl.cards.wording import IN_ENGLISH, sentence
+from hitl.cards.wording import IN_ENGLISH
 from hitl.errors import AlreadyDecided, ConfirmationExpired
 from hitl.gate import secret_hash
-from hitl.outcomes import unkept
+from hitl.outcomes import Fact, unkept
 from hitl.proof.chain import verify
 from sayso_client.errors import ClientError
 from simulators.telegram import TelegramServer
@@ -133,9 +133,16 @@ def workspace_of(landed: Path) -> Path:
 
 
 def as_told(error: str | None) -> str | None:
-    """The sentence for an error of a row: schemas up to 0003 hold sentences, later ones what `kept` wrote."""
+    """The sentence for an error of a row: schemas up to 0003 hold sentences, later ones what `kept` wrote.
+
+    A policy's reason in it is a sentence up to schema 0008, and what `kept` wrote since then.
+    """
     unfit = unkept(error) if error else None
-    return sentence(unfit) if unfit else error
+    if unfit is None:
+        return error
+    return IN_ENGLISH.sentence(
+        Fact(unfit.what, {name: IN_ENGLISH.retold(str(value)) for name, value in unfit.particulars.items()})
+    )
 
 
 async def test_what_had_ended_reads_as_it_ended_today(landed: Path) -> None:

@@ -8,7 +8,6 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from bot.cli.main import application
 from bot.settings import load
 from hitl.call import Risk
 from hitl.records import replace
+from tests.acceptance.installation import until
 from tests.sentences import says
 
 CTRL_C, PROMPT, COLUMNS = b"\x03", b": ", 40
@@ -131,8 +131,7 @@ def at_a_terminal(folder: Path, *keys: bytes) -> tuple[int, str]:
             begin = len(seen)
             while not seen[begin:].endswith(PROMPT):
                 seen += shown.read(4096)
-            while not waits(run.pid):
-                time.sleep(0.01)
+            until(lambda: waits(run.pid), "the wait for a key")
             run.send_signal(signal.SIGINT) if key == CTRL_C else shown.write(key)
         try:
             while more := shown.read(4096):

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, Self
 import time_machine
 
 from adapters.database.folder import StateFolder
-from adapters.database.mark import Mark
 from adapters.database.sqlite.store import SqliteStore
-from adapters.database.sqlite.survey import surveyed
 from bot.settings import Settings
 from hitl.call import Action, Ran, Reply, ReplyKind, Result, Risk, Verb
 from hitl.errors import SaysoError
 from hitl.gate import Gate
 from hitl.testing import ScriptedExecutor, SetClock
+from tests.databases import examined
 from tests.hitl.world import CLAIM, SECRET, Rules, verdict
 from tests.upgrades.place import unpack
 
@@ -95,5 +94,4 @@ class Opened:
 
     def examined(self) -> Examined:
         """What `sayso audit verify` finds."""
-        with surveyed(self.store.database) as survey:
-            return survey.examine(self.store.keys, Mark(self._folder / "mark", self.store.keys).read())
+        return examined(self.store, self._folder / "mark")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, closing
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from hitl.cards.data import full_view
 from hitl.history import RecordQuery
 from hitl.proof.chain import data_of
 from hitl.proof.integrity import Flaw, flaws_of
+from tests.databases import tamper
 from tests.hitl.world import ask, gate_over
 
 if TYPE_CHECKING:
@@ -45,12 +45,6 @@ CHANGES = [
 async def call(store: SqliteStore) -> Call:
     """A pending call."""
     return (await gate_over(store).submit(ask())).call
-
-
-def tamper(state: Path, statement: str) -> None:
-    """Change the file as somebody with access to it would."""
-    with closing(sqlite3.connect(state / "sayso.db", isolation_level=None)) as connection:
-        connection.execute(statement)
 
 
 @pytest.mark.parametrize("change", CHANGES)

@@ -9,11 +9,10 @@ from contextlib import AbstractAsyncContextManager, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adapters.database.mark import Mark
-from adapters.database.sqlite.survey import surveyed
 from hitl.call import Entry, Event, Reply, ReplyKind, Verb
 from hitl.ports import Change, Unit, adding
 from hitl.proof.integrity import Flaw
+from tests.databases import examined, tamper
 from tests.hitl.world import ANN, ROOM, ask, gate_over
 
 if TYPE_CHECKING:
@@ -25,13 +24,6 @@ if TYPE_CHECKING:
 
 Opened = Callable[[], AbstractAsyncContextManager["SqliteStore"]]
 TABLES = ("calls", "votes", "audit", "cards", "outbox", "prompts")
-
-
-def tamper(state: Path, *statements: str) -> None:
-    """Change the file as somebody with access to it would."""
-    with closing(sqlite3.connect(state / "sayso.db", isolation_level=None)) as connection:
-        for statement in statements:
-            connection.execute(statement)
 
 
 def remove(state: Path, ref: str) -> None:
@@ -53,12 +45,6 @@ async def decided(gate: Gate, n: int, verb: Verb) -> Call:
     return call
 
 
-def flaws(store: SqliteStore, mark: Path) -> set[str]:
-    """What `sayso audit verify` finds."""
-    with surveyed(store.database) as survey:
-        return {flaw.what for flaw in survey.examine(store.keys, Mark(mark, store.keys).read()).flaws}
-
-
 async def test_a_call_that_was_removed_under_the_service_leaves_a_gap(
     opened: Opened, state: Path, tmp_path: Path
 ) -> None:
@@ -74,7 +60,7 @@ async def test_a_call_that_was_removed_under_the_service_leaves_a_gap(
         remove(state, hidden.ref)
         await decided(gate, 3, Verb.APPROVE)
 
-        assert Flaw.GAP in flaws(store, tmp_path / "mark")
+        assert Flaw.GAP in {flaw.what for flaw in examined(store, tmp_path / "mark").flaws}
 
 
 async def test_the_mark_names_a_line_that_was_removed_under_the_service(
@@ -87,7 +73,7 @@ async def test_the_mark_names_a_line_that_was_removed_under_the_service(
         remove(state, call.ref)
 
     async with opened() as store:
-        assert {Flaw.CUT} == flaws(store, tmp_path / "mark")
+        assert {Flaw.CUT} == {flaw.what for flaw in examined(store, tmp_path / "mark").flaws}
         assert not await store.keep_mark(tmp_path / "mark")
 
 
@@ -98,7 +84,8 @@ async def test_a_rejection_that_was_cut_off_while_the_service_was_stopped_shows(
     async with opened() as store:
         await store.keep_mark(tmp_path / "mark")
         await decided(gate_over(store), 1, Verb.REJECT)
-    tamper(state, "delete from audit where event = 'rejected'", "delete from votes")
+    tamper(state, "delete from audit where event = 'rejected'")
+    tamper(state, "delete from votes")
 
     async with opened() as store:
         assert not await store.keep_mark(tmp_path / "mark")

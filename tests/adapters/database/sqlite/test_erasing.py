@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from adapters.database.mark import Mark
 from adapters.database.sqlite.survey import surveyed
 from hitl.call import Call, Ran, ReplyKind, Result, Runs, Verb
 from hitl.history import RecordQuery
-from hitl.proof.integrity import Examined, Flaw
+from hitl.proof.integrity import Flaw
 from hitl.testing import SetClock
+from tests.databases import examined
 from tests.hitl.world import CLAIM, ROOM, SECRET, ask, gate_over, reply
 
 if TYPE_CHECKING:
@@ -42,12 +42,6 @@ async def ended(store: SqliteStore, text: str = CANARY) -> Call:
 def holding(state: Path) -> list[str]:
     """The files of the folder that hold the arguments."""
     return [file.name for file in state.iterdir() if CANARY[:15].encode() in file.read_bytes()]
-
-
-def examined(store: SqliteStore, tmp_path: Path) -> Examined:
-    """What `sayso audit verify` finds."""
-    with surveyed(store.database) as survey:
-        return survey.examine(store.keys, Mark(tmp_path / "mark", store.keys).read())
 
 
 async def test_the_file_no_longer_holds_the_arguments(opened: Opened, state: Path) -> None:
@@ -79,7 +73,7 @@ async def test_the_record_stays_whole_and_says_how_much_is_gone(opened: Opened, 
         await gate_over(store).retire(erased, archive=False)
         await gate_over(store).retire(archived, archive=True)
     async with opened() as store:
-        found = examined(store, tmp_path)
+        found = examined(store, tmp_path / "mark")
 
     assert ((), 3, 1, 2) == (found.flaws, found.calls, found.archived, found.erased)
 
@@ -100,7 +94,7 @@ async def test_what_somebody_else_erased_or_archived_is_named(
         await ended(store)
         with closing(sqlite3.connect(store.database, isolation_level=None)) as other:
             other.execute(f"update calls set {change}")  # noqa: S608
-        found = examined(store, tmp_path)
+        found = examined(store, tmp_path / "mark")
 
     assert flaws <= {flaw.what for flaw in found.flaws}
     assert (0, 0) == (found.archived, found.erased)
@@ -112,7 +106,7 @@ async def test_the_line_of_the_erasure_can_not_be_taken_out(opened: Opened, tmp_
         await gate_over(store).retire(await ended(store), archive=False)
         with closing(sqlite3.connect(store.database, isolation_level=None)) as other:
             other.execute("delete from audit where event = 'erased'")
-        found = {flaw.what for flaw in examined(store, tmp_path).flaws}
+        found = {flaw.what for flaw in examined(store, tmp_path / "mark").flaws}
 
     assert Flaw.UNRECORDED in found
 

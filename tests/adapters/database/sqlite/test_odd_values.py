@@ -19,6 +19,7 @@ from hitl.history import RecordQuery
 from hitl.ports import Change, adding
 from hitl.proof.integrity import Flaw
 from hitl.testing import SetClock
+from tests.databases import tamper
 from tests.hitl.world import ANN, CLAIM, ROOM, UMA, ask, gate_over
 
 if TYPE_CHECKING:
@@ -38,12 +39,6 @@ LINES = ["at = 'soon'", "at = 9223372036854775807", "at = x'00'", "at = cast(x'f
 LINES += ["data = x'00ff'", "data = cast(x'ff' as text)", "seq = 'soon'", "seq = 9223372036854775807"]
 EVENTS = ["received_at = 9223372036854775807", "mac = x'00'", "id = cast(x'ff' as text)", "body = cast(x'ff' as text)"]
 MESSAGES = ["kind = 'soon'", "route = cast(x'ff' as text)", "kind = x'00'"]
-
-
-def tamper(state: Path, statement: str, *values: object) -> None:
-    """Change the file as somebody with access to it would."""
-    with closing(sqlite3.connect(state / "sayso.db", isolation_level=None)) as connection:
-        assert connection.execute(statement, values).rowcount
 
 
 def press(ref: str, store: SqliteStore) -> Reply:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, closing
+from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,18 +15,13 @@ from hitl.credentials import Credential, Scope
 from hitl.errors import Unavailable
 from hitl.ports import Change, Unit, adding
 from hitl.testing import SetClock, a_call
+from tests.databases import tamper
 
 if TYPE_CHECKING:
     from adapters.database.sqlite.store import SqliteStore
 
 Opened = Callable[[], AbstractAsyncContextManager["SqliteStore"]]
 ROUTE, ANN, BOB = "telegram:1", "telegram:2", "telegram:3"
-
-
-def tamper(state: Path, statement: str, *values: object) -> None:
-    """Change the file as somebody with access to it would."""
-    with closing(sqlite3.connect(state / "sayso.db", isolation_level=None)) as connection:
-        connection.execute(statement, values)
 
 
 async def test_an_event_that_is_as_it_came_says_so(store: SqliteStore) -> None:

@@ -57,9 +57,12 @@ def _changes(name: str, use: PathUse, *, wild: bool) -> bool:
         return _is_one(name.lower(), _REPOSITORY, wild=wild)
     if _ignores(use) and _is_one(name.lower(), _IGNORE, wild=wild):
         return True
-    if (use.dashes and name.startswith(("-", "+"))) or (use.named and not accepts("named", name)):
-        return True
-    return use.split and SPLITS.search(name) is not None
+    return mistaken(name, use) or (use.split and SPLITS.search(name) is not None)
+
+
+def mistaken(name: str, use: PathUse) -> bool:
+    """Return whether a program could take the name of a file for an option, or for something else than a file."""
+    return (use.dashes and name.startswith(("-", "+"))) or (use.named and not accepts("named", name))
 
 
 def _is_one(name: str, of: Iterable[str], *, wild: bool) -> bool:

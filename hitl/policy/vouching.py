@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Final
 
 from hitl.policy.globs import WILD, Glob, clean, meets, names_in
 from hitl.policy.listing import MOST_ENTRIES, Listing, above, may_be
-from hitl.policy.made import SPLITS, outdated
+from hitl.policy.made import SPLITS, mistaken, outdated
 from hitl.policy.model import PolicyCall
 from hitl.policy.shell.effects import Effects
 from hitl.policy.shell.found import PathUse
 from hitl.policy.shell.plain_words import looks_like_a_file
-from hitl.policy.tables.known import accepts
 from hitl.policy.three_valued import NO, UNSURE, YES
 from hitl.records import replace
 
@@ -309,14 +308,11 @@ _PLAIN: Final = re.compile(r"[^\x00-\x20\x7f-\uffff\U00010000-\U0010ffff\"'\\*?\
 
 
 def _mistaken(path: str, use: PathUse) -> bool:
-    """Return whether a program could take the name of a matched file for an option, or for something else than a file.
+    """Return whether a program could mistake a matched file (``mistaken``).
 
     The line may have gone to a folder of the path, so the name may begin after any slash.
     """
-    return any(
-        (use.dashes and name.startswith(("-", "+"))) or (use.named and not accepts("named", name))
-        for name in path.split("/")
-    )
+    return any(mistaken(name, use) for name in path.split("/"))
 
 
 def _example(pattern: str) -> str:

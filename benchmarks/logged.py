@@ -33,7 +33,7 @@ class Logged:
             salts, before = self._position()
             yield
             now, after = self._position()
-            # In other windows the log began anew, from its first page.
+            # A window in which SQLite restarted the log from its beginning isn't counted.
             if now == salts:
                 self._counted.append((after - before) / CYCLES / _COMMITS)
 
@@ -42,7 +42,10 @@ class Logged:
         return mean(self._counted)
 
     def _position(self) -> tuple[bytes, int]:
-        """Return the salts of the log, which change when it begins anew, and the length of its valid part."""
+        """Return the salts of the log and the length of its valid part.
+
+        SQLite changes the salts when it restarts the log.
+        """
         log = self.database.with_name(f"{self.database.name}-wal").read_bytes()
         (page,), salts = struct.unpack(">I", log[8:12]), log[16:24]
         frame, end = _FRAME_HEADER + page, _HEADER

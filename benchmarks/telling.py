@@ -1,4 +1,4 @@
-"""What a worker needs to say what it measured. It imports little, because the time of a start includes its import."""
+"""Prints a worker's measurement. This module imports little, because its import is a part of a measured start."""
 
 from __future__ import annotations
 

@@ -35,10 +35,10 @@ class SystemClock:
     def now(self) -> datetime:
         """Return the current time. The returned time never goes back."""
         at, told = self._elapsed(), self._machine()
+        # Nearly every call comes soon after the one before it. Then the time can't be far behind the expected time.
         if told < self._last or at - self._at > _SET_BACK_S:
             expected = self._last + timedelta(seconds=at - self._at)
             told = expected if told < expected - _SET_BACK else max(told, self._last)
-        # Nearly every call comes soon after the one before it. Then the time can't be far behind the expected time.
         self._last, self._at = told, at
         return told
 

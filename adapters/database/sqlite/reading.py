@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from adapters.database import rows
@@ -12,7 +13,7 @@ from hitl.proof.chain import is_intact
 from hitl.times import moment
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from hitl.proof.keyring import Keyring
@@ -29,9 +30,16 @@ def fetched(connection: sqlite3.Connection, statement: str, values: Sequence[obj
     except sqlite3.OperationalError as error:
         if primary_code(error):
             raise
+    with _any_text(connection):
+        return connection.execute(statement, values).fetchall()
+
+
+@contextmanager
+def _any_text(connection: sqlite3.Connection) -> Iterator[None]:
+    """In the `with` block, read texts of the connection that aren't UTF-8, too (`readable`)."""
     connection.text_factory = readable
     try:
-        return connection.execute(statement, values).fetchall()
+        yield
     finally:
         connection.text_factory = str
 
@@ -47,5 +55,7 @@ def newest_time(connection: sqlite3.Connection, keys: Keyring) -> datetime:
     Only lines with a valid MAC count: with a forged later time, the service's clock would stand until then, and no
     deadline would come. Raises sqlite3.Error.
     """
-    lines = map(rows.line_of, fetched(connection, sql.NEWEST))
-    return next((line.at for line in lines if ":" in line.hash and is_intact(keys, line)), moment(0))
+    # Nearly always the first line counts, so the others aren't fetched.
+    with _any_text(connection):
+        lines = map(rows.line_of, connection.execute(sql.NEWEST))
+        return next((line.at for line in lines if ":" in line.hash and is_intact(keys, line)), moment(0))

@@ -63,7 +63,7 @@ def test_a_yes_that_fits_the_card_or_names_nothing_counts(text: str, title: str,
     ],
 )
 def test_a_no_that_only_names_the_cards_action_may_be_a_yes(text: str, title: str) -> None:
-    """Who says "cancel it" to the cancellation of an order may agree to it or refuse it."""
+    """If the card cancels an order, a person who says "cancel it" may agree to that or refuse it."""
     assert "reject" == verdict(read(text)).verdict
     assert says_the_action(text, title)
 
